@@ -93,6 +93,17 @@ class SameValues {
   std::vector<ir::ValueId> same_;
 };
 
+/// Blocks have been moved: block b is now block now(b), wherever something leads to it.
+template <class Now>
+void renumber_targets(ir::Function& function, Now now) {
+  for (ir::Block& block : function.blocks) {
+    ir::Inst& last = block.insts.back();
+    const unsigned targets = ir::shape_of(last.op).targets();
+    if (targets > 0) last.targets.taken = now(last.targets.taken);
+    if (targets > 1) last.targets.fallthrough = now(last.targets.fallthrough);
+  }
+}
+
 /// Drops blocks without instructions, to which nothing leads.
 inline void drop_empty_blocks(ir::Function& function) {
   std::vector<ir::BlockId> now(function.blocks.size());
@@ -104,12 +115,7 @@ inline void drop_empty_blocks(ir::Function& function) {
     ++kept;
   }
   function.blocks.erase(function.blocks.begin() + kept, function.blocks.end());
-  for (ir::Block& block : function.blocks) {
-    ir::Inst& last = block.insts.back();
-    const unsigned targets = ir::shape_of(last.op).targets();
-    if (targets > 0) last.targets.taken = now[last.targets.taken];
-    if (targets > 1) last.targets.fallthrough = now[last.targets.fallthrough];
-  }
+  renumber_targets(function, [&](ir::BlockId block) { return now[block]; });
 }
 
 /// The new instructions of a block.

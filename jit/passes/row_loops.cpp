@@ -11,6 +11,7 @@
 #include "jit/analysis/counted_loop.hpp"
 #include "jit/analysis/loop_turns.hpp"
 #include "jit/passes/passes.hpp"
+#include "jit/passes/rewrite.hpp"
 #include "jit/passes/turn_values.hpp"
 
 namespace eum::jit {
@@ -294,12 +295,7 @@ class RowLoop {
     const auto now = [&](BlockId to) {
       return to >= first_ ? loop + (to - first_) : to + added * (to >= loop);
     };
-    for (ir::Block& block : blocks) {
-      Inst& last = block.insts.back();
-      const unsigned targets = ir::shape_of(last.op).targets();
-      if (targets > 0) last.targets.taken = now(last.targets.taken);
-      if (targets > 1) last.targets.fallthrough = now(last.targets.fallthrough);
-    }
+    renumber_targets(function_, now);
     blocks[now(before_)].insts.back().targets.taken = loop;
   }
 
