@@ -1,6 +1,8 @@
 #include "jit/analysis/counted_loop.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "jit/analysis/liveness.hpp"
 
@@ -31,6 +33,22 @@ bool is_known(const Inst& inst) {
   }
 }
 
+/// The comparison with exchanged operands.
+Op exchanged(Op compare) {
+  switch (compare) {
+    case Op::cmp_lt:
+      return Op::cmp_gt;
+    case Op::cmp_le:
+      return Op::cmp_ge;
+    case Op::cmp_gt:
+      return Op::cmp_lt;
+    case Op::cmp_ge:
+      return Op::cmp_le;
+    default:
+      return compare;
+  }
+}
+
 bool is_dwords(const Inst& access) {
   return ir::is_int(access.type) && ir::size_of(access.type) == dword &&
          access.region.stride(access.lanes) == 1;
@@ -54,6 +72,10 @@ bool CountedLoop::find_accesses() {
   }
   for (const Inst* write : writes_)
     if (const auto counter = counter_of(*write)) counters_.push_back(*counter);
+  for (Counter& counter : counters_)
+    counter.has_low_zeros = std::ranges::any_of(insts(), [&](const Inst& inst) {
+      return sets_low_bits(inst, counter, 0) || sets_low_bits(inst, counter, 1);
+    });
   return true;
 }
 
@@ -72,14 +94,14 @@ std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
 std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) const {
   if (!is_dwords(write) || write.mask != ir::no_value) return std::nullopt;
   const Inst* sum = definition(function_.arg(write, 0));
-  if (!sum || sum->op != Op::add) return std::nullopt;
+  if (!sum || (sum->op != Op::add && sum->op != Op::sub)) return std::nullopt;
   const auto old = [&](unsigned k) -> const Inst* {
     const Inst* read = definition(function_.arg(*sum, k));
     const bool is_same = read && read->op == Op::reg_read && is_dwords(*read) && read->lanes == write.lanes &&
                          read->region.offset == write.region.offset;
     return is_same ? read : nullptr;
   };
-  const unsigned other = old(0) ? 1 : 0;
+  const unsigned other = old(0) || sum->op == Op::sub ? 1 : 0;
   const auto step = constant(function_.arg(*sum, other));
   if (!old(1 - other) || !step) return std::nullopt;
   const auto overlaps = [&](const Inst& access) {
@@ -92,7 +114,7 @@ std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) c
     if (inst.op == Op::reg_read && is_written && overlaps(inst)) return std::nullopt;
     is_written |= inst.op == Op::reg_write && overlaps(inst);
   }
-  return Counter{write.region.offset, write.lanes, *step};
+  return Counter{write.region.offset, write.lanes, sum->op == Op::sub ? 0u - *step : *step};
 }
 const CountedLoop::Counter* CountedLoop::counter_at(std::uint32_t offset) const {
   const auto found = std::ranges::find(counters_, offset, &Counter::offset);
@@ -160,12 +182,20 @@ CountedLoop::TurnMask CountedLoop::mask_of_turn(ValueId value, unsigned depth) {
 /// Whether the op compares a counter with a limit; notes that.
 bool CountedLoop::ends_loop(const Inst& compare) {
   if (compare.type != Type::s32 && compare.type != Type::u32) return false;
-  const bool is_ordered = compare.op != Op::cmp_ne;
-  if (is_ordered && compare.op != Op::cmp_lt && compare.op != Op::cmp_gt) return false;
-  const ValueId a = function_.arg(compare, 0), b = function_.arg(compare, 1);
-  const bool is_first = is_ordered ? compare.op == Op::cmp_lt : is_next(a);
-  const End end{is_first ? a : b, is_first ? b : a, is_ordered};
-  if (!is_next(end.next) || !stays(end.limit)) return false;
+  ValueId next = function_.arg(compare, 0), limit = function_.arg(compare, 1);
+  Op op = compare.op;
+  if (!count_of(next)) {
+    std::swap(next, limit);
+    op = exchanged(op);
+  }
+  const Counter* counter = count_of(next);
+  if (!counter || !stays(limit)) return false;
+  const bool increases = counter->step <= 0u - counter->step;
+  const End end{next, limit, op, increases ? counter->step : 0u - counter->step, increases};
+  const bool ends = op == Op::cmp_ne ? end.step == 1
+                    : increases      ? op == Op::cmp_lt || op == Op::cmp_le
+                                     : op == Op::cmp_gt || op == Op::cmp_ge;
+  if (!ends || !std::has_single_bit(end.step)) return false;
   if (std::ranges::find(ends_, end) == ends_.end()) ends_.push_back(end);
   return true;
 }
@@ -178,17 +208,37 @@ const Inst* CountedLoop::origin(ValueId value) const {
   return inst;
 }
 
-/// Whether the value is a counter's, increased by one.
-bool CountedLoop::is_next(ValueId value) const {
+/// The counter that the number is, as the turn begins.
+const CountedLoop::Counter* CountedLoop::read_counter(ValueId value) const {
+  const Inst* read = origin(value);
+  if (!read || read->op != Op::reg_read) return nullptr;
+  const Counter* counter = counter_at(read->region.offset);
+  return counter && counter->lanes == read->lanes && is_dwords(*read) ? counter : nullptr;
+}
+
+/// Whether the op sets bits of the counter below its step, one operand being a constant.
+bool CountedLoop::sets_low_bits(const Inst& inst, const Counter& counter, unsigned constant) const {
+  if (inst.op != Op::or_ || ir::is_mask(inst.type)) return false;
+  const auto bits = this->constant(function_.arg(inst, constant));
+  const Counter* other = read_counter(function_.arg(inst, 1 - constant));
+  return bits && other && other->offset == counter.offset && std::has_single_bit(counter.step) &&
+         *bits < counter.step;
+}
+
+/// The counter that the number is, but for a constant.
+const CountedLoop::Counter* CountedLoop::count_of(ValueId value) const {
+  if (const Counter* counter = read_counter(value)) return counter;
   const Inst* sum = origin(value);
-  if (!sum || sum->op != Op::add) return false;
+  if (!sum || (sum->op != Op::add && sum->op != Op::sub && sum->op != Op::or_)) return nullptr;
   for (unsigned k = 0; k < 2; ++k) {
-    const Inst* read = definition(function_.arg(*sum, k));
-    if (!read || read->op != Op::reg_read || constant(function_.arg(*sum, 1 - k)) != 1) continue;
-    const Counter* counter = counter_at(read->region.offset);
-    if (counter && counter->lanes == read->lanes && counter->step == 1) return true;
+    const Counter* counter = read_counter(function_.arg(*sum, k));
+    if (!counter || !constant(function_.arg(*sum, 1 - k))) continue;
+    const bool is_count = sum->op == Op::or_   ? sets_low_bits(*sum, *counter, 1 - k)
+                          : sum->op == Op::sub ? k == 0
+                                               : true;
+    return is_count ? counter : nullptr;
   }
-  return false;
+  return nullptr;
 }
 
 /// Whether the number is the same in each turn.

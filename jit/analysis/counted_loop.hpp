@@ -20,13 +20,19 @@ class CountedLoop {
     std::uint32_t offset = 0;  ///< bytes
     std::uint8_t lanes = 1;
     std::uint32_t step = 0;
+    /// Whether the loop takes bits below the step, a power of two, for 0. They have to be when it begins.
+    bool has_low_zeros = false;
 
     std::uint32_t end() const { return offset + lanes * 4u; }
   };
-  /// A comparison of counters, as they are in the next turn, with a limit that stays. Both are u32 or s32.
+  /// A comparison of what increases with counters with a limit that stays. Both are u32 or s32. The loop goes
+  /// on while the comparison holds.
   struct End {
     ir::ValueId next, limit;
-    bool is_ordered;  ///< the loop goes on while `next` is less than the limit; else while they differ
+    ir::Op compare;  ///< cmp_lt and cmp_le, of what increases; cmp_gt and cmp_ge, of what decreases; cmp_ne
+    std::uint32_t step;  ///< by which it does, a power of two; with cmp_ne 1
+    bool increases;
+    bool is_strict() const { return compare != ir::Op::cmp_le && compare != ir::Op::cmp_ge; }
     bool operator==(const End&) const = default;
   };
   using Insts = std::span<const ir::Inst* const>;
@@ -65,7 +71,9 @@ class CountedLoop {
   const Counter* counter_at(std::uint32_t offset) const;
   TurnMask mask_of_turn(ir::ValueId value, unsigned depth = 0);
   bool ends_loop(const ir::Inst& compare);
-  bool is_next(ir::ValueId value) const;
+  const Counter* read_counter(ir::ValueId value) const;
+  const Counter* count_of(ir::ValueId value) const;
+  bool sets_low_bits(const ir::Inst& inst, const Counter& counter, unsigned constant) const;
   bool stays(ir::ValueId value) const;
   const ir::Inst* definition(ir::ValueId value) const;
   const ir::Inst* origin(ir::ValueId value) const;

@@ -111,15 +111,18 @@ Fact constant(const Inst& inst, std::uint64_t bits) {
 Fact pool_entry(const ir::Function& function, const Inst& inst) {
   const ir::PoolEntry& entry = function.pool[static_cast<std::size_t>(inst.imm)];
   if (!ir::is_int(inst.type) || inst.lanes < 2) return {};
-  const std::uint64_t limit = std::uint64_t{1} << (std::min(8 * ir::size_of(inst.type), 32u) - 1);
+  const unsigned bits = std::min(8 * ir::size_of(inst.type), 32u);
+  const std::uint64_t limit = std::uint64_t{1} << (bits - 1), all = 2 * limit - 1;
   unsigned run = lowest_bit(inst.lanes);
-  const std::uint64_t stride = entry[1] - entry[0];
+  bool exact = true;
+  const std::uint64_t stride = (entry[1] - entry[0]) & all;
   for (unsigned lane = 0; lane < inst.lanes; ++lane) {
-    if (entry[lane] >= limit) return {};
-    if (lane != 0 && entry[lane] - entry[lane - 1] != stride) run = std::min(run, lowest_bit(lane));
+    exact &= entry[lane] < limit;
+    if (lane != 0 && ((entry[lane] - entry[lane - 1]) & all) != stride) run = std::min(run, lowest_bit(lane));
   }
-  if (run < 2) return {};
-  return {.run = static_cast<std::uint8_t>(run), .exact = true, .stride = static_cast<std::uint32_t>(stride)};
+  if (run < 2 || (!exact && ir::size_of(inst.type) > 4)) return {};
+  return {
+      .run = static_cast<std::uint8_t>(run), .exact = exact, .stride = static_cast<std::uint32_t>(stride)};
 }
 
 Fact joined(const ir::Function& function, const Inst& inst, const Fact& a, const Fact& b) {

@@ -1,6 +1,7 @@
 // Loops in which each lane works on a row of its own, o[i * m + j] = f(a[i * m + j]): in one turn, lanes
 // access places that are a row apart. Several turns of one lane access adjacent places: that many turns are
-// done for one lane after the other, as vectors along its row, and then fewer, for most of what is left.
+// done for one lane after the other, as vectors along its row, and then fewer, for most of what is left. A
+// turn may store several elements side by side, of vectors or where the compiler has unrolled a loop.
 //
 // The loop of before remains for the last turns, for fewer channels, and where the order of stores would
 // matter: rows have to follow one another.
@@ -26,6 +27,7 @@ using End = CountedLoop::End;
 
 constexpr unsigned most_turns_at_once = 32, fewer = 4;  // times fewer, then
 constexpr std::size_t most_new_insts = 2000;
+constexpr unsigned least_bytes_at_once = 32;
 
 class RowLoop {
  public:
@@ -39,6 +41,7 @@ class RowLoop {
     const BlockId count = add_block(), guard = add_block();
     for (unsigned turns = most_turns(); rounds_.empty() && turns > 1 && !is_long_; turns /= 2)
       add_round(turns);
+    if (rounds_.empty() && !is_long_ && stores_many()) add_round(1);
     if (!rounds_.empty() && rounds_[0].turns > fewer) add_round(rounds_[0].turns / fewer);
     if (rounds_.empty() || !make_guard(guard)) {
       drop_from(first_);
@@ -63,6 +66,11 @@ class RowLoop {
     unsigned turns;
     BlockId test, rows;
   };
+  /// Elements side by side that a lane stores in a turn.
+  struct Tile {
+    std::vector<const Inst*> stores;  ///< in the order of memory
+    TurnSum place;                    ///< of the first one
+  };
 
   const ir::MemoryAccess& access(const Inst& inst) const { return function_.access(inst); }
   ValueId address_of(const Inst& inst) const { return function_.arg(inst, 0); }
@@ -71,33 +79,32 @@ class RowLoop {
   unsigned bytes_of(const Inst& store) const {
     return access(store).component_count() * ir::size_of(store.type);
   }
+  /// Whether a turn stores as much of a lane as is worth a vector.
+  bool stores_many() const {
+    return std::ranges::any_of(tiles_,
+                               [&](const Tile& tile) { return bytes_of(tile) >= least_bytes_at_once; });
+  }
+  unsigned bytes_of(const Tile& tile) const {
+    unsigned bytes = 0;
+    for (const Inst* store : tile.stores) bytes += bytes_of(*store);
+    return bytes;
+  }
   static bool has_adjacent_components(const ir::MemoryAccess& access) {
     return access.component_count() <= ir::max_pure_operands &&
            access.components == (1u << access.component_count()) - 1;
   }
 
-  /// Whether accesses may be done in another order, provided that what is stored does not overlap.
+  /// Whether accesses may be done in another order, provided that what is stored does not overlap and is not
+  /// loaded.
   bool may_exchange() const {
     const auto is_simple = [&](const Inst* inst) {
       return access(*inst).never_faults() && inst->mask == ir::no_value;
     };
-    if (!std::ranges::all_of(loop_.loads(), is_simple)) return false;
-    for (const Inst* store : loop_.stores()) {
-      const ir::MemoryAccess& to = access(*store);
-      if (!is_simple(store) || !to.is_fixed_surface() || !has_adjacent_components(to)) return false;
-      for (const Inst* load : loop_.loads())
-        if (access(*load).is_fixed_surface() && access(*load).surface == to.surface && !is_own_place(load))
-          return false;
-    }
-    return true;
-  }
-
-  /// Whether the load is of what a store of the turn overwrites afterwards.
-  bool is_own_place(const Inst* load) const {
-    return std::ranges::any_of(loop_.stores(), [&](const Inst* store) {
-      return access(*load) == access(*store) && address_of(*load) == address_of(*store) &&
-             ir::size_of(load->type) == ir::size_of(store->type) && load < store;
-    });
+    return std::ranges::all_of(loop_.loads(), is_simple) &&
+           std::ranges::all_of(loop_.stores(), [&](const Inst* store) {
+             return is_simple(store) && access(*store).is_fixed_surface() &&
+                    has_adjacent_components(access(*store));
+           });
   }
 
   /// As many as values have lanes for, of 64 bits half as many.
@@ -126,11 +133,23 @@ class RowLoop {
 
   /// Turns that are left, as counters are in the block: 0 may stand for 2^32.
   ValueId turns_left(const End& end) {
-    const auto in_u32 = [&](ValueId value) {
-      return builder_.convert(Op::bitcast, Type::u32, *values_->first_turn(builder_, value));
+    const auto first = [&](ValueId value) {
+      return builder_.convert(Op::bitcast, Type::u32, *values_->first_turn(value));
     };
-    const ValueId left = builder_.lanewise(Op::sub, {in_u32(end.limit), in_u32(end.next)});
-    return builder_.lanewise(Op::add, {left, builder_.constant(Type::u32, function_.values[left].lanes, 1)});
+    const ValueId next = first(end.next), limit = first(end.limit);
+    const auto in_each = [&](std::uint32_t number) {
+      return builder_.constant(Type::u32, builder_.lanes_of(next), number);
+    };
+    const auto [low, high] = end.increases ? std::pair(next, limit) : std::pair(limit, next);
+    ValueId left = builder_.lanewise(Op::sub, {high, low});
+    if (end.step > 1) {
+      if (end.is_strict()) left = builder_.lanewise(Op::add, {left, in_each(end.step - 1)});
+      const auto bits = static_cast<std::uint32_t>(std::countr_zero(end.step));
+      left = builder_.convert(Op::bitcast, Type::s32, left);
+      left = builder_.lanewise(Op::asr, {left, builder_.convert(Op::bitcast, Type::s32, in_each(bits))});
+      left = builder_.convert(Op::bitcast, Type::u32, left);
+    }
+    return builder_.lanewise(Op::add, {left, in_each(end.is_strict() ? 1 : 2)});
   }
   /// If it is the same for all counters and lanes.
   ValueId turns_left() { return builder_.slice(turns_left(loop_.ends()[0]), 0, 1); }
@@ -147,7 +166,7 @@ class RowLoop {
   // ---- Rounds
 
   void add_round(unsigned turns) {
-    values_.emplace(function_, loop_.trace().block, loop_.counters(), turns);
+    values_.emplace(builder_, loop_.trace().block, loop_.counters(), turns);
     const Round round{turns, add_block(), add_block()};
     if (!make_rows(round)) return drop_from(round.test);
     for (const TurnValues::Row& row : values_->loaded_rows())
@@ -165,6 +184,7 @@ class RowLoop {
       if (is_long_) return false;
       values_->end_lane();
     }
+    values_->write_left();
     for (const CountedLoop::Counter& counter : loop_.counters()) {
       const ir::Region region = ir::Region::packed(counter.offset);
       const ValueId old = builder_.reg_read(Type::u32, counter.lanes, region),
@@ -179,25 +199,98 @@ class RowLoop {
 
   /// What the lane stores in the turns of a round.
   bool store_rows(unsigned lane) {
-    struct Row {
-      const Inst* store;
-      ValueId address, data;
-    };
-    std::vector<Row> rows;
+    const auto tiles = tiles_of(lane);
+    if (!tiles || !keep_order(*tiles, lane)) return false;
+    std::vector<ValueId> rows;
+    for (const Tile& tile : *tiles) {
+      builder_.set_guest_ip(tile.stores[0]->guest_ip);
+      std::vector<ValueId> all;
+      for (const Inst* store : tile.stores) {
+        const auto components = data_of(*store);
+        all.insert(all.end(), components.begin(), components.end());
+      }
+      const auto data = values_->in_turns(all, lane);
+      if (!data) return false;
+      rows.push_back(*data);
+    }
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Tile& tile = (*tiles)[k];
+      builder_.set_guest_ip(tile.stores[0]->guest_ip);
+      if (!values_->store_row(*tile.stores[0], tile.place, rows[k])) return false;
+    }
+    return true;
+  }
+
+  /// What the lane stores in one turn, in the order of the first stores. Nothing: a turn's does not adjoin
+  /// that of the turn before, or another lane's is made of other stores.
+  std::optional<std::vector<Tile>> tiles_of(unsigned lane) {
+    std::vector<Tile> tiles;
+    std::vector<std::vector<std::uint32_t>> places;
     for (const Inst* store : loop_.stores()) {
       if (lane >= store->lanes) continue;
       builder_.set_guest_ip(store->guest_ip);
-      const auto address = values_->linear(builder_, address_of(*store), lane);
-      if (!address || address->step != bytes_of(*store)) return false;
-      // A copy, as operands move when others are added.
-      const auto components = data_of(*store);
-      const auto data = values_->in_turns(builder_, std::vector(components.begin(), components.end()), lane);
-      if (!data) return false;
-      rows.push_back({store, address->first, *data});
+      const auto place = values_->sum(address_of(*store), lane);
+      if (!place) return std::nullopt;
+      const auto tile = std::ranges::find_if(tiles, [&](const Tile& other) {
+        return other.place.is_near(*place) && are_alike(*other.stores[0], *store);
+      });
+      if (tile == tiles.end()) {
+        tiles.push_back({{store}, *place});
+        places.push_back({place->constant});
+        continue;
+      }
+      // In the order of memory.
+      auto& others = places[static_cast<std::size_t>(tile - tiles.begin())];
+      const auto behind = std::ranges::find_if(others, [&](std::uint32_t other) {
+        return static_cast<std::int32_t>(other - place->constant) > 0;
+      });
+      tile->stores.insert(tile->stores.begin() + (behind - others.begin()), store);
+      others.insert(behind, place->constant);
     }
-    for (const Row& row : rows) {
-      builder_.set_guest_ip(row.store->guest_ip);
-      if (!values_->store_row(builder_, *row.store, row.address, row.data)) return false;
+    for (std::size_t k = 0; k < tiles.size(); ++k) {
+      tiles[k].place.constant = places[k][0];
+      std::uint32_t end = places[k][0];
+      for (std::size_t i = 0; i < places[k].size(); ++i) {
+        if (places[k][i] != end) return std::nullopt;
+        end += bytes_of(*tiles[k].stores[i]);
+      }
+      const std::uint32_t bytes = end - places[k][0], step = tiles[k].place.step;
+      if (step != bytes && step != 0u - bytes) return std::nullopt;
+    }
+    if (lane == 0) tiles_ = tiles;
+    const auto is_known = [&](const Tile& tile) {
+      return std::ranges::any_of(tiles_, [&](const Tile& other) { return other.stores == tile.stores; });
+    };
+    if (!std::ranges::all_of(tiles, is_known)) return std::nullopt;
+    return tiles;
+  }
+  bool are_alike(const Inst& a, const Inst& b) const {
+    ir::MemoryAccess one = access(a), other = access(b);
+    one.components = other.components;
+    one.several = other.several;
+    return one == other && a.type == b.type && a.lanes == b.lanes;
+  }
+
+  /// Whether of what is stored the lane loads nothing but what it overwrites afterwards in the same turn.
+  bool keep_order(const std::vector<Tile>& tiles, unsigned lane) {
+    for (const Inst* load : loop_.loads()) {
+      if (!access(*load).is_fixed_surface() || lane >= load->lanes) continue;
+      const auto is_stored = [&](const Inst* store) {
+        return access(*store).surface == access(*load).surface;
+      };
+      if (std::ranges::none_of(loop_.stores(), is_stored)) continue;
+      const auto place = values_->sum(address_of(*load), lane);
+      const auto is_own = [&](const Tile& tile) {
+        const Inst& store = *tile.stores[0];
+        const std::uint32_t distance = place->constant - tile.place.constant,
+                            bytes = ir::size_of(load->type) *
+                                    static_cast<std::uint32_t>(std::bit_width(access(*load).components));
+        return access(store).surface == access(*load).surface &&
+               access(store).offset == access(*load).offset && place->is_near(tile.place) &&
+               distance < bytes_of(tile) && bytes_of(tile) - distance >= bytes &&
+               std::ranges::all_of(tile.stores, [&](const Inst* other) { return load < other; });
+      };
+      if (!place || std::ranges::none_of(tiles, is_own)) return false;
     }
     return true;
   }
@@ -223,40 +316,53 @@ class RowLoop {
 
   /// It is if a channel is inactive as well, or if rows overlap.
   bool make_guard(BlockId guard) {
-    constexpr std::uint32_t most_turns = 1u << 24;
+    constexpr std::uint32_t most_turns = 1u << 22;
     begin(guard);
     const ValueId left = turns_left();
     bad_ = builder_.mask_bits(Type::u32, builder_.lanewise(Op::not_, {builder_.mask_get(0)}));
     refuse_if(Op::cmp_gt, left, number(most_turns));
     for (const End& end : loop_.ends()) refuse_unless(end, left);
     const auto in_all = [&](unsigned each) { return builder_.lanewise(Op::mul, {left, number(each)}); };
+    for (const CountedLoop::Counter& counter : loop_.counters())
+      if (counter.has_low_zeros) refuse_low_bits(counter);
     for (const TurnValues::Row& row : loaded_) {
-      const auto address = values_->first_turn(builder_, row.address);
+      const auto address = values_->first_turn(row.address);
       if (!address) return false;
       refuse_wrapping(*address, in_all(row.bytes));
     }
-    const auto stores = loop_.stores();
-    for (auto store = stores.begin(); store != stores.end(); ++store) {
-      const auto address = values_->first_turn(builder_, address_of(**store));
-      if (!address) return false;
-      const unsigned lanes = (*store)->lanes;
-      const ValueId bytes = in_all(bytes_of(**store)), last = builder_.slice(*address, lanes - 1, 1);
+    std::vector<ValueId> begins;  // of each tile's rows
+    for (const Tile& tile : tiles_) {
+      const auto begin = begin_of(tile, left);
+      if (!begin) return false;
+      begins.push_back(*begin);
+    }
+    for (std::size_t k = 0; k < tiles_.size(); ++k) {
+      const unsigned lanes = tiles_[k].stores[0]->lanes;
+      const ValueId bytes = in_all(bytes_of(tiles_[k])), last = builder_.slice(begins[k], lanes - 1, 1);
       if (lanes > 1) {
-        const ValueId low = builder_.slice(*address, 0, lanes - 1),
-                      high = builder_.slice(*address, 1, lanes - 1);
+        const ValueId low = builder_.slice(begins[k], 0, lanes - 1),
+                      high = builder_.slice(begins[k], 1, lanes - 1);
         refuse_near(low, high, bytes);
       }
       refuse_wrapping(last, bytes);
-      const auto next = std::find_if(store + 1, stores.end(), [&](const Inst* other) {
-        return access(*other).surface == access(**store).surface;
-      });
-      if (next == stores.end()) continue;
-      const auto behind = values_->first_turn(builder_, address_of(**next));
-      if (!behind) return false;
-      refuse_near(last, builder_.slice(*behind, 0, 1), bytes);
+      for (std::size_t next = k + 1; next < tiles_.size(); ++next) {
+        if (access(*tiles_[next].stores[0]).surface != access(*tiles_[k].stores[0]).surface) continue;
+        refuse_near(last, builder_.slice(begins[next], 0, 1), bytes);
+        break;
+      }
     }
     builder_.branch_any(builder_.compare(Op::cmp_ne, bad_, number(0)), header(), rounds_[0].test);
     return true;
+  }
+
+  /// Where the lanes' rows of so many turns begin.
+  std::optional<ValueId> begin_of(const Tile& tile, ValueId turns) {
+    const auto first = values_->first_turn(address_of(*tile.stores[0]));
+    if (!first || tile.place.step == bytes_of(tile)) return first;
+    const ValueId others = builder_.lanewise(Op::sub, {turns, number(1)}),
+                  above = builder_.splat(builder_.lanewise(Op::mul, {others, number(bytes_of(tile))}),
+                                         builder_.lanes_of(*first));
+    return builder_.lanewise(Op::sub, {*first, above});
   }
 
   void refuse_if(Op compare, ValueId a, ValueId b) {
@@ -264,15 +370,30 @@ class RowLoop {
   }
   /// Unless so many turns are left for each counter.
   void refuse_unless(const End& end, ValueId left) {
-    const ValueId next = *values_->first_turn(builder_, end.next),
-                  limit = *values_->first_turn(builder_, end.limit);
+    const ValueId next = *values_->first_turn(end.next), limit = *values_->first_turn(end.limit);
     const auto [type, lanes] = function_.values[next];
     if (lanes > 1 || end != loop_.ends()[0]) {
       const ValueId own = turns_left(end);
       refuse_if(Op::cmp_ne, own, builder_.splat(left, lanes));
     }
-    if (!end.is_ordered) return;
-    refuse_if(Op::cmp_ge, builder_.lanewise(Op::sub, {next, builder_.constant(type, lanes, 1)}), limit);
+    if (end.compare == Op::cmp_ne) return;
+    bad_ = builder_.lanewise(
+        Op::or_,
+        {bad_, builder_.mask_bits(
+                   Type::u32, builder_.lanewise(Op::not_, {builder_.compare(end.compare, next, limit)}))});
+    // What the comparison is of when it does not hold any more must not wrap around.
+    const std::uint32_t behind = end.is_strict() ? end.step - 1 : end.step;
+    if (behind == 0) return;
+    const ValueId by = builder_.constant(type, lanes, behind),
+                  last = builder_.lanewise(end.increases ? Op::add : Op::sub, {limit, by});
+    refuse_if(end.increases ? Op::cmp_lt : Op::cmp_gt, last, limit);
+  }
+  /// If a bit below the counter's step is set.
+  void refuse_low_bits(const CountedLoop::Counter& counter) {
+    const ValueId now = builder_.reg_read(Type::u32, counter.lanes, ir::Region::packed(counter.offset)),
+                  low = builder_.constant(Type::u32, counter.lanes, counter.step - 1);
+    refuse_if(Op::cmp_ne, builder_.lanewise(Op::and_, {now, low}),
+              builder_.constant(Type::u32, counter.lanes, 0));
   }
   /// Unless so many bytes follow each address.
   void refuse_wrapping(ValueId address, ValueId bytes) {
@@ -307,6 +428,7 @@ class RowLoop {
   BlockId first_ = ir::no_block;         ///< of the new blocks
   std::vector<Round> rounds_;            ///< of ever fewer turns
   std::vector<TurnValues::Row> loaded_;  ///< in rounds
+  std::vector<Tile> tiles_;              ///< of lane 0
   bool is_long_ = false;                 ///< a round that has been tried is
   ValueId bad_ = ir::no_value;           ///< in the guard: not 0 if the loop of before is to be entered
 };

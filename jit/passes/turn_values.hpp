@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -14,30 +15,31 @@
 #include "frontend/ir/builder.hpp"
 #include "jit/analysis/counted_loop.hpp"
 #include "jit/analysis/liveness.hpp"
+#include "jit/passes/turn_sums.hpp"
 
 namespace eum::jit {
 
 class TurnValues {
  public:
-  /// Of the loop that consists of one block, in which nothing changes what is read but `counters`.
-  TurnValues(ir::Function& function, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
+  /// Of the loop that consists of one block, in which nothing changes what is read but `counters` and the
+  /// loop's own writes. What computes the values is appended to the builder's block.
+  TurnValues(ir::Builder& to, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
              unsigned turns);
 
-  /// Appends what computes lane `lane` of the values to the builder's block, and returns a vector of
-  /// `turns` x values.size() lanes. Nothing: the ops cannot be done like that.
-  std::optional<ir::ValueId> in_turns(ir::Builder& to, std::span<const ir::ValueId> values, unsigned lane);
-  /// A value of one lane that increases by the same number in each turn.
-  struct Linear {
-    ir::ValueId first;  ///< in the first turn
-    std::uint32_t step;
-  };
-  /// As in_turns(); nothing: it increases in another way.
-  std::optional<Linear> linear(ir::Builder& to, ir::ValueId value, unsigned lane);
-  /// Stores what in_turns() has returned for the data of a store, from the address of the first turn on.
-  /// False: it cannot be stored at once.
-  bool store_row(ir::Builder& to, const ir::Inst& store, ir::ValueId address, ir::ValueId data);
+  unsigned turns() const { return turns_; }
+  /// Lane `lane` of the values in all turns: `turns` x values.size() lanes. Nothing: the ops cannot be done
+  /// like that.
+  std::optional<ir::ValueId> in_turns(std::span<const ir::ValueId> values, unsigned lane);
+  /// A value of one lane that increases by the same number in each turn. Nothing: it does not.
+  std::optional<TurnSum> sum(ir::ValueId value, unsigned lane);
+  /// Stores what in_turns() has returned for the data of stores that write adjacent elements in each turn,
+  /// from `place` on in the first; each turn's go before or behind those of the turn before. `store`: the one
+  /// of the lowest. False: it cannot be stored at once.
+  bool store_row(const ir::Inst& store, const TurnSum& place, ir::ValueId data);
+  /// Appends writes of the registers from which a turn takes what the turn before has left.
+  void write_left();
   /// The value in the first turn, with all its lanes.
-  std::optional<ir::ValueId> first_turn(ir::Builder& to, ir::ValueId value);
+  std::optional<ir::ValueId> first_turn(ir::ValueId value);
   /// Begins a block: what has been computed is not known in it.
   void begin_block();
   /// What has been computed of single lanes will not be needed any more.
@@ -55,16 +57,19 @@ class TurnValues {
   std::span<const Row> loaded_rows() const { return rows_; }
 
  private:
-  /// Exactly one of `first` and `vector` is given.
+  static constexpr unsigned recast_bytes = 32;
+
+  /// A `sum`, if it is of 32 bits and no `vector`; else one of `first`, the same in all turns, and `vector`.
   struct Value {
+    ir::Type type;
+    std::optional<TurnSum> sum = {};
     ir::ValueId first = ir::no_value;
-    std::uint32_t step = 0;
     ir::ValueId vector = ir::no_value;
-    std::optional<std::uint32_t> constant = {};  ///< of 32 bits, the same in all turns
-    bool is_linear() const { return vector == ir::no_value; }
-    bool is_alike() const { return is_linear() && step == 0; }
+    bool is_alike() const { return vector == ir::no_value && (!sum || sum->step == 0); }
   };
-  using Values = std::map<std::pair<ir::ValueId, unsigned>, Value>;
+  /// Of a value's lane.
+  using Key = std::pair<ir::ValueId, unsigned>;
+  using Values = std::map<Key, Value>;
   /// One of each component.
   using Set = std::vector<ir::ValueId>;
   /// `parts`: elements of a dword, if the lane is one of dwords that have been recast.
@@ -76,13 +81,30 @@ class TurnValues {
     }
   };
   using Sets = std::map<SetKey, ir::ValueId>;
+  struct Write {
+    std::uint32_t index;  ///< in the loop
+    SlotRange bytes;      ///< of the register file
+  };
+  /// What a register holds when a round has ended.
+  struct Left {
+    ir::Type type;
+    ir::ValueId value;
+  };
 
   const ir::Inst* definition(ir::ValueId value) const;
   const Value* find(ir::ValueId value, unsigned lane);
   std::optional<Value> make(const ir::Inst& inst, ir::ValueId value, unsigned lane);
-  std::optional<Value> read(const ir::Inst& inst, unsigned lane);
-  std::optional<Value> linear_result(const ir::Inst& inst, std::span<const Value> operands);
+  std::optional<Value> read(const ir::Inst& inst, std::uint32_t index, unsigned lane);
+  std::optional<Value> counter(const ir::Inst& read, SlotRange bytes);
+  std::optional<Value> written(const Write& write, ir::Type type, SlotRange bytes);
+  std::optional<Value> from_turn_before(const ir::Inst& one, const Value& value);
+  std::optional<Value> part(const ir::Inst& inst, unsigned operand, unsigned lane);
   std::optional<Value> compute(const ir::Inst& inst, unsigned result, unsigned lane);
+  Value alike(ir::Type type, ir::ValueId first, bool is_own);
+  Value cast(const Value& value, ir::Type type);
+  ir::ValueId first_of(const Value& value);
+  ir::ValueId as_vector(const Value& value);
+  ir::ValueId spread(ir::ValueId first, std::span<const std::uint32_t> steps);
   struct Parts {
     ir::Type type;
     unsigned lanes;
@@ -90,33 +112,37 @@ class TurnValues {
   std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type, unsigned elements) const;
   std::optional<ir::ValueId> set(const Set& values, unsigned lane, unsigned parts = 1);
   std::optional<ir::ValueId> make_set(const SetKey& key);
+  std::optional<ir::ValueId> set_of(std::span<const ir::Inst* const> by, const SetKey& key);
   std::optional<ir::ValueId> equal_set(const SetKey& key, unsigned lanes);
+  std::optional<ir::ValueId> set_of_sums(const SetKey& key);
   std::optional<ir::ValueId> constants(std::span<const ir::Inst* const> by, unsigned parts);
-  std::optional<ir::ValueId> load_set(const ir::Inst& load, const Set& values, unsigned lane);
-  std::optional<ir::ValueId> load_block(const ir::Inst& load, ir::MemoryAccess access, ir::ValueId first,
+  std::optional<ir::ValueId> load_set(std::span<const ir::Inst* const> by, const SetKey& key);
+  std::optional<ir::ValueId> load_block(const ir::Inst& load, ir::MemoryAccess access, const TurnSum& place,
                                         unsigned elements);
   bool may_load_apart(const ir::Inst& load, const Value& address);
   bool is_looked_up(ir::ValueId value);
+  bool may_be_sum(ir::ValueId value, unsigned depth = 0) const;
   std::optional<Value> load_row(const ir::Inst& load, unsigned component, const Value& address);
-  ir::ValueId as_vector(const Value& value);
   bool varies(ir::ValueId value);
-  ir::ValueId append_first(const ir::Inst& inst, std::span<const Value> operands);
   ir::ValueId append(ir::Inst inst, unsigned lanes, std::span<const ir::ValueId> args);
 
+  ir::Builder& to_;
   ir::Function& function_;
   ir::BlockId loop_;
   std::span<const CountedLoop::Counter> counters_;
-  std::vector<SlotRange> written_;  ///< bytes of the register file that are no counters
+  std::vector<Write> writes_;  ///< to registers that are no counters
   std::vector<Row> rows_;
   std::unordered_map<ir::ValueId, std::uint32_t> definitions_;
   std::unordered_map<ir::ValueId, bool> varies_;     ///< from lane to lane
   std::unordered_map<ir::ValueId, bool> looked_up_;  ///< what is_looked_up() has returned
-  ir::Builder* to_ = nullptr;
+  TurnSums sums_;
   unsigned turns_;
   unsigned depth_ = 0;
-  Values own_, shared_;  ///< of one lane; of all
+  std::set<Key> pending_;  ///< being made, or not possible
+  Values own_, shared_;    ///< of one lane; of all
   Sets own_sets_, shared_sets_;
-  std::map<std::pair<ir::ValueId, std::uint32_t>, ir::ValueId> spread_;
+  std::map<std::uint32_t, Left> left_;  ///< by the place of the register
+  std::map<std::pair<ir::ValueId, std::vector<std::uint32_t>>, ir::ValueId> spread_;
   std::unordered_map<ir::ValueId, ir::ValueId> first_turns_;
 };
 

@@ -1,4 +1,5 @@
 // Constants, and ops that move lanes and masks around.
+#include <array>
 #include <bit>
 
 #include "jit/avx2/emit/emit.hpp"
@@ -150,6 +151,21 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 
 namespace {
 
+/// Moves a lane of 4 or 8 bytes to lane 0.
+void move_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
+  auto& a = c.a;
+  const unsigned at = lane * bytes, index = at % 16 / bytes;
+  x86::Xmm from = c.v.use(inst.args[0], at / 32).xmm();
+  const x86::Xmm to = c.v.define(inst.result, 0).xmm();
+  if (at % 32 >= 16) {
+    a.vextracti128(to, from.ymm(), 1);
+    from = to;
+  }
+  if (index == 0) return;
+  // Dword or qword `index` comes first.
+  bytes == 8 ? a.vpunpckhqdq(to, from, from) : a.vpshufd(to, from, index);
+}
+
 /// Moves a lane of 4 or 8 bytes to a general register.
 void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
   auto& a = c.a;
@@ -195,6 +211,7 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
     return;
   }
   if (c.regs.is_scalar(inst.result) && bytes >= 4) return take_lane(c, inst, first, bytes);
+  if (inst.lanes == 1 && bytes >= 4) return move_lane(c, inst, first, bytes);
   if (first * bytes % 32 == 16 && inst.lanes * bytes <= 16 && !c.regs.is_scalar(inst.result)) {
     const x86::Ymm from = c.v.use(inst.args[0], first * bytes / 32);
     return (void)c.a.vextracti128(c.v.define(inst.result, 0).xmm(), from, 1);
@@ -239,6 +256,28 @@ void join_parts(Compiler& c, const CodeInst& inst, unsigned bytes) {
     c.a.vinserti128(to, low, high.xmm(), 1);
 }
 
+/// Puts a dword in front of others, which go up by a lane each.
+void put_in_front(Compiler& c, const CodeInst& inst) {
+  auto& a = c.a;
+  const unsigned chunks = c.v.chunks(inst.result);
+  const x86::Ymm places = c.v.scratch();
+  a.vmovdqu(places, c.constant(ConstantPool::dwords([](std::uint32_t i) { return (i + 7) % 8; })));
+  std::array<x86::Ymm, 4> rotated;
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    const x86::Ymm from = c.v.use(inst.args[1], chunk);
+    rotated[chunk] = c.v.define(inst.result, chunk);
+    a.vpermd(rotated[chunk], places, from);
+  }
+  for (unsigned chunk = chunks; --chunk > 0;)
+    a.vpblendd(rotated[chunk], rotated[chunk], rotated[chunk - 1], 1);
+  x86::Ymm first = places;
+  if (c.regs.is_scalar(inst.args[0]))
+    a.vmovd(first.xmm(), c.g.use(inst.args[0]).r32());
+  else
+    first = c.v.use(inst.args[0], 0);
+  a.vpblendd(rotated[0], rotated[0], first, 1);
+}
+
 }  // namespace
 
 void emit_concat(Compiler& c, const CodeInst& inst) {
@@ -264,6 +303,7 @@ void emit_concat(Compiler& c, const CodeInst& inst) {
   }
   if (low_lanes * 2 == inst.lanes && low_bytes >= 4 && low_bytes <= 16 && std::has_single_bit(low_bytes))
     return join_parts(c, inst, low_bytes);
+  if (low_lanes == 1 && low_bytes == 4 && inst.lanes % 8 == 0) return put_in_front(c, inst);
   c.store_packed(inst.args[0], Frame::data);
   // The second operand may begin at any offset: unaligned stores; the area has room beyond.
   if (c.regs.is_scalar(inst.args[1])) {
