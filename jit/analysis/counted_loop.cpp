@@ -49,9 +49,12 @@ Op exchanged(Op compare) {
   }
 }
 
+/// The sum of two numbers, not the carry.
+bool is_low_sum(const Inst& inst, ValueId result) { return inst.op == Op::addc && inst.result == result; }
+
+bool is_dword(Type type) { return ir::is_int(type) && ir::size_of(type) == dword; }
 bool is_dwords(const Inst& access) {
-  return ir::is_int(access.type) && ir::size_of(access.type) == dword &&
-         access.region.stride(access.lanes) == 1;
+  return is_dword(access.type) && access.region.stride(access.lanes) == 1;
 }
 
 }  // namespace
@@ -72,6 +75,8 @@ bool CountedLoop::find_accesses() {
   }
   for (const Inst* write : writes_)
     if (const auto counter = counter_of(*write)) counters_.push_back(*counter);
+  reductions_ = reductions_of(function_, trace_.block);
+  std::erase_if(reductions_, [&](const Reduction& of) { return counter_at(of.offset); });
   for (Counter& counter : counters_)
     counter.has_low_zeros = std::ranges::any_of(insts(), [&](const Inst& inst) {
       return sets_low_bits(inst, counter, 0) || sets_low_bits(inst, counter, 1);
@@ -93,10 +98,12 @@ std::optional<std::uint32_t> CountedLoop::constant(ValueId value) const {
 /// The register that `write` increases, if nothing else writes it, and nothing reads it afterwards.
 std::optional<CountedLoop::Counter> CountedLoop::counter_of(const Inst& write) const {
   if (!is_dwords(write) || write.mask != ir::no_value) return std::nullopt;
-  const Inst* sum = definition(function_.arg(write, 0));
-  if (!sum || (sum->op != Op::add && sum->op != Op::sub)) return std::nullopt;
+  const ValueId next = copied(function_.arg(write, 0));
+  const Inst* sum = definition(next);
+  const bool is_sum = sum && (sum->op == Op::add || sum->op == Op::sub || is_low_sum(*sum, next));
+  if (!is_sum || sum->lanes != write.lanes) return std::nullopt;
   const auto old = [&](unsigned k) -> const Inst* {
-    const Inst* read = definition(function_.arg(*sum, k));
+    const Inst* read = definition(copied(function_.arg(*sum, k)));
     const bool is_same = read && read->op == Op::reg_read && is_dwords(*read) && read->lanes == write.lanes &&
                          read->region.offset == write.region.offset;
     return is_same ? read : nullptr;
@@ -175,7 +182,10 @@ CountedLoop::TurnMask CountedLoop::mask_of_turn(ValueId value, unsigned depth) {
     case Op::not_:
       return inverse(operand(0));
     default:
-      return ends_loop(*inst) ? TurnMask{TurnMask::All} : TurnMask{TurnMask::Unknown};
+      if (ends_loop(*inst)) return {TurnMask::All};
+      if (!compares_high_halves(*inst)) return {TurnMask::Unknown};
+      return {inst->op == Op::cmp_eq || inst->op == Op::cmp_le || inst->op == Op::cmp_ge ? TurnMask::All
+                                                                                         : TurnMask::None};
   }
 }
 
@@ -201,11 +211,48 @@ bool CountedLoop::ends_loop(const Inst& compare) {
 }
 
 /// What the number is a copy of, in each lane or in another type.
+ValueId CountedLoop::copied(ValueId value) const {
+  for (const Inst* inst = definition(value); inst; inst = definition(value)) {
+    if (inst->op != Op::splat && (inst->op != Op::bitcast || ir::size_of(inst->type) != dword)) break;
+    value = function_.arg(*inst, 0);
+  }
+  return value;
+}
 const Inst* CountedLoop::origin(ValueId value) const {
-  const Inst* inst = definition(value);
-  while (inst && (inst->op == Op::splat || (inst->op == Op::bitcast && ir::size_of(inst->type) == dword)))
-    inst = definition(function_.arg(*inst, 0));
-  return inst;
+  const ValueId from = copied(value);
+  const Inst* inst = definition(from);
+  // A carry is not what is meant.
+  return inst && inst->op == Op::addc && !is_low_sum(*inst, from) ? nullptr : inst;
+}
+
+/// Whether the number is the high half of a counter of 64 bits, to which a carry has been added: it stays, as
+/// long as the low half does not wrap around.
+bool CountedLoop::is_high_half(ValueId value) const {
+  const ValueId from = copied(value);
+  const Inst* sum = definition(from);
+  if (!sum || sum->op != Op::add) return false;
+  for (const unsigned k : {0u, 1u}) {
+    const ValueId carry = copied(function_.arg(*sum, k));
+    const Inst *low = definition(carry), *read = definition(copied(function_.arg(*sum, 1 - k)));
+    if (!low || low->op != Op::addc || is_low_sum(*low, carry) || !count_of(low->result) || !read ||
+        read->op != Op::reg_read)
+      continue;
+    const auto writes_other = [&](const Inst* write) {
+      return overlap(slots_of(*read, 1), slots_of(*write, 1)) && copied(function_.arg(*write, 0)) != from;
+    };
+    if (std::ranges::none_of(writes_, writes_other)) return true;
+  }
+  return false;
+}
+
+/// Whether the op compares such a number with one that stays; notes that they have to be equal.
+bool CountedLoop::compares_high_halves(const Inst& compare) {
+  if (ir::info(compare.op).shape != ir::Shape::Compare || !is_dword(compare.type)) return false;
+  const std::pair halves{function_.arg(compare, 0), function_.arg(compare, 1)};
+  const auto [a, b] = halves;
+  if (!(is_high_half(a) && stays(b)) && !(stays(a) && is_high_half(b))) return false;
+  high_halves_.push_back(halves);
+  return true;
 }
 
 /// The counter that the number is, as the turn begins.
@@ -229,7 +276,8 @@ bool CountedLoop::sets_low_bits(const Inst& inst, const Counter& counter, unsign
 const CountedLoop::Counter* CountedLoop::count_of(ValueId value) const {
   if (const Counter* counter = read_counter(value)) return counter;
   const Inst* sum = origin(value);
-  if (!sum || (sum->op != Op::add && sum->op != Op::sub && sum->op != Op::or_)) return nullptr;
+  if (!sum || (sum->op != Op::add && sum->op != Op::sub && sum->op != Op::or_ && sum->op != Op::addc))
+    return nullptr;
   for (unsigned k = 0; k < 2; ++k) {
     const Counter* counter = read_counter(function_.arg(*sum, k));
     if (!counter || !constant(function_.arg(*sum, 1 - k))) continue;
@@ -259,7 +307,10 @@ bool CountedLoop::is_dead_behind() const {
 
 bool CountedLoop::is_dead_in(const LiveState& live) const {
   for (const Inst& inst : insts()) {
-    if (inst.op == Op::reg_write && !counter_at(inst.region.offset)) {
+    const auto is_reduction = [&] {
+      return std::ranges::count(reductions_, inst.region.offset, &Reduction::offset) != 0;
+    };
+    if (inst.op == Op::reg_write && !counter_at(inst.region.offset) && !is_reduction()) {
       const SlotRange range = slots_of(inst, slot_bytes);
       for (unsigned slot = range.first; slot <= range.last; ++slot)
         if ((live.bytes[slot] & bytes_of(inst, slot, slot_bytes)) != 0) return false;

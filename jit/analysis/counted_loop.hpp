@@ -4,10 +4,12 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
 #include "jit/analysis/loop_trace.hpp"
+#include "jit/analysis/reductions.hpp"
 
 namespace eum::jit {
 
@@ -44,13 +46,19 @@ class CountedLoop {
   std::span<const Counter> counters() const { return counters_; }
   /// At least one. As long as the comparisons hold, channels that are active remain so, and the loop goes on.
   std::span<const End> ends() const { return ends_; }
+  /// Numbers that have to be equal when the loop begins, so that they are as long as no counter wraps around:
+  /// high halves of counters and limits of 64 bits.
+  std::span<const std::pair<ir::ValueId, ir::ValueId>> high_halves() const { return high_halves_; }
   /// Whether the last turn differs from the others, as channels may leave one by one.
   bool ends_in_own_way() const { return !trace_.is_of_one_block || sets_masks_; }
   /// In their order, as are their addresses.
   Insts loads() const { return loads_; }
   Insts stores() const { return stores_; }
 
-  /// Whether nothing behind the loop needs what it writes to registers and flags, besides counters.
+  std::span<const Reduction> reductions() const { return reductions_; }
+
+  /// Whether nothing behind the loop needs what it writes to registers and flags, besides counters and
+  /// reductions.
   bool is_dead_behind() const;
 
  private:
@@ -76,7 +84,10 @@ class CountedLoop {
   bool sets_low_bits(const ir::Inst& inst, const Counter& counter, unsigned constant) const;
   bool stays(ir::ValueId value) const;
   const ir::Inst* definition(ir::ValueId value) const;
+  ir::ValueId copied(ir::ValueId value) const;
   const ir::Inst* origin(ir::ValueId value) const;
+  bool is_high_half(ir::ValueId value) const;
+  bool compares_high_halves(const ir::Inst& compare);
   std::optional<std::uint32_t> constant(ir::ValueId value) const;
 
   const ir::Function& function_;
@@ -84,7 +95,9 @@ class CountedLoop {
   std::unordered_map<ir::ValueId, const ir::Inst*> by_;
   std::vector<const ir::Inst*> stores_, loads_, writes_;
   std::vector<Counter> counters_;
+  std::vector<Reduction> reductions_;
   std::vector<End> ends_;
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> high_halves_;
   bool sets_masks_ = false;
 };
 

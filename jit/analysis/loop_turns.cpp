@@ -26,7 +26,6 @@ std::optional<Loop> loop_of(const Function& function, const std::vector<std::vec
     if (block != latch) loop.before = block;
   if (predecessors[header].size() != 2 || loop.before == no_block || loop.before == header)
     return std::nullopt;
-  if (function.blocks[loop.before].insts.back().op != Op::jump) return std::nullopt;
   loop.blocks[header] = true;
   std::size_t insts = function.blocks[header].insts.size();
   std::vector<BlockId> pending{latch};
@@ -40,6 +39,14 @@ std::optional<Loop> loop_of(const Function& function, const std::vector<std::vec
     pending.insert(pending.end(), predecessors[block].begin(), predecessors[block].end());
   }
   return loop;
+}
+
+std::optional<Loop> loop_behind_block(const Function& function,
+                                      const std::vector<std::vector<BlockId>>& predecessors, BlockId header,
+                                      BlockId latch) {
+  auto loop = loop_of(function, predecessors, header, latch);
+  const bool is_last = loop && function.blocks[loop->before].insts.back().op == Op::jump;
+  return is_last ? std::move(loop) : std::nullopt;
 }
 
 std::optional<std::vector<BlockId>> latches(const Function& function) {

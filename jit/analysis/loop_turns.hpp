@@ -18,7 +18,7 @@ namespace eum::jit {
 
 /// A loop with a single entry.
 struct Loop {
-  ir::BlockId before = ir::no_block;  ///< leads to nothing but the header
+  ir::BlockId before = ir::no_block;  ///< leads to the header
   ir::BlockId header = ir::no_block;
   std::vector<bool> blocks;  ///< by block of the function: it is part of the loop
 };
@@ -28,6 +28,10 @@ struct Loop {
 std::optional<Loop> loop_of(const ir::Function& function,
                             const std::vector<std::vector<ir::BlockId>>& predecessors, ir::BlockId header,
                             ir::BlockId latch);
+/// The same, if the block in front of it leads to nothing else.
+std::optional<Loop> loop_behind_block(const ir::Function& function,
+                                      const std::vector<std::vector<ir::BlockId>>& predecessors,
+                                      ir::BlockId header, ir::BlockId latch);
 /// By block: the last one from which control goes back to it, or no_block. Nothing: control may come from
 /// anywhere.
 std::optional<std::vector<ir::BlockId>> latches(const ir::Function& function);

@@ -473,7 +473,7 @@ void exchange_loops(Function& function) {
   unsigned failures_left = 32;
   for (BlockId header = 0; header < function.blocks.size(); ++header) {
     if ((*latch_of)[header] == no_block || !exchanges(function.blocks[header])) continue;
-    auto loop = loop_of(function, before, header, (*latch_of)[header]);
+    auto loop = loop_behind_block(function, before, header, (*latch_of)[header]);
     if (!loop) continue;
     auto retries = std::make_unique<ExchangeLoop>(function, parked, std::move(*loop));
     if (retries->check(reads))

@@ -36,14 +36,16 @@ class RowLoop {
 
   /// False: the loop stays as it is.
   bool run() {
-    if (loop_.stores().empty() || !may_exchange() || !loop_.is_dead_behind()) return false;
+    if ((loop_.stores().empty() && loop_.reductions().empty()) || !may_exchange() || !loop_.is_dead_behind())
+      return false;
     first_ = static_cast<BlockId>(function_.blocks.size());
     const BlockId count = add_block(), guard = add_block();
     for (unsigned turns = most_turns(); rounds_.empty() && turns > 1 && !is_long_; turns /= 2)
       add_round(turns);
     if (rounds_.empty() && !is_long_ && stores_many()) add_round(1);
     if (!rounds_.empty() && rounds_[0].turns > fewer) add_round(rounds_[0].turns / fewer);
-    if (rounds_.empty() || !make_guard(guard)) {
+    const bool gains = !loop_.stores().empty() || !loaded_.empty();
+    if (rounds_.empty() || !gains || !make_guard(guard)) {
       drop_from(first_);
       return false;
     }
@@ -178,8 +180,9 @@ class RowLoop {
     begin(round.rows);
     unsigned most_lanes = 0;
     for (const Inst* store : loop_.stores()) most_lanes = std::max<unsigned>(most_lanes, store->lanes);
+    for (const Reduction& each : loop_.reductions()) most_lanes = std::max<unsigned>(most_lanes, each.lanes);
     for (unsigned lane = 0; lane < most_lanes; ++lane) {
-      if (!store_rows(lane)) return false;
+      if (!store_rows(lane) || !reduce_rows(lane)) return false;
       is_long_ = function_.blocks[round.rows].insts.size() > most_new_insts;
       if (is_long_) return false;
       values_->end_lane();
@@ -295,6 +298,26 @@ class RowLoop {
     return true;
   }
 
+  /// What turns add to the lane's registers.
+  bool reduce_rows(unsigned lane) {
+    for (const Reduction& each : loop_.reductions()) {
+      if (lane >= each.lanes) continue;
+      auto vector = values_->in_turns(each.terms, lane);
+      if (!vector) return false;
+      ValueId rest = builder_.convert(Op::bitcast, each.type, *vector);
+      unsigned lanes = builder_.lanes_of(rest);
+      if (!std::has_single_bit(lanes)) return false;
+      while ((lanes /= 2) > 0) {
+        const ValueId low = builder_.slice(rest, 0, lanes), high = builder_.slice(rest, lanes, lanes);
+        rest = builder_.lanewise(each.of_terms(), {low, high});
+      }
+      const ir::Region place = ir::Region::packed(each.offset + lane * ir::size_of(each.type));
+      const ValueId old = builder_.reg_read(each.type, 1, place);
+      builder_.reg_write(place, builder_.lanewise(each.op, {old, rest}));
+    }
+    return true;
+  }
+
   /// Enters the round, and repeats it, while enough turns are left.
   void end_round(const Round& round, BlockId then) {
     for (const BlockId block : {round.test, round.rows}) {
@@ -323,6 +346,11 @@ class RowLoop {
     refuse_if(Op::cmp_gt, left, number(most_turns));
     for (const End& end : loop_.ends()) refuse_unless(end, left);
     const auto in_all = [&](unsigned each) { return builder_.lanewise(Op::mul, {left, number(each)}); };
+    for (const auto& [a, b] : loop_.high_halves()) {
+      const auto high = values_->first_turn(a), other = values_->first_turn(b);
+      if (!high || !other) return false;
+      refuse_if(Op::cmp_ne, *high, *other);
+    }
     for (const CountedLoop::Counter& counter : loop_.counters())
       if (counter.has_low_zeros) refuse_low_bits(counter);
     for (const TurnValues::Row& row : loaded_) {
@@ -417,7 +445,9 @@ class RowLoop {
       return to >= first_ ? loop + (to - first_) : to + added * (to >= loop);
     };
     renumber_targets(function_, now);
-    blocks[now(before_)].insts.back().targets.taken = loop;
+    ir::Targets& targets = blocks[now(before_)].insts.back().targets;
+    for (BlockId* to : {&targets.taken, &targets.fallthrough})
+      if (*to == now(loop)) *to = loop;
   }
 
   ir::Function& function_;
@@ -433,10 +463,11 @@ class RowLoop {
   ValueId bad_ = ir::no_value;           ///< in the guard: not 0 if the loop of before is to be entered
 };
 
-bool stores(const ir::Function& function, const Loop& loop) {
+bool loads_or_stores(const ir::Function& function, const Loop& loop) {
   for (BlockId block = 0; block < function.blocks.size(); ++block)
-    if (loop.blocks[block] && std::ranges::any_of(function.blocks[block].insts,
-                                                  [](const Inst& inst) { return inst.op == Op::store; }))
+    if (loop.blocks[block] && std::ranges::any_of(function.blocks[block].insts, [](const Inst& inst) {
+          return inst.op == Op::store || inst.op == Op::load;
+        }))
       return true;
   return false;
 }
@@ -452,7 +483,7 @@ void row_loops(ir::Function& function) {
     const BlockId latch = (*latch_of)[header];
     if (latch == ir::no_block) continue;
     const auto loop = loop_of(function, ir::predecessors(function), header, latch);
-    if (!loop || !stores(function, *loop)) continue;
+    if (!loop || !loads_or_stores(function, *loop)) continue;
     const auto trace = trace_loop(function, *loop);
     if (!trace) continue;
     if (!trace->is_of_one_block) forward_state(function, trace->block);

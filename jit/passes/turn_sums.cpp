@@ -81,6 +81,7 @@ std::optional<TurnSum> TurnSums::result(const ir::Inst& inst, std::span<const Tu
     case Op::convert:
       return a;
     case Op::add:
+    case Op::addc:
       return sum(a, b);
     case Op::sub:
       return difference(a, b);

@@ -271,7 +271,8 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
     operands.push_back(*found);
   }
   const Type type = function_.values[inst.result + result].type;
-  if (is_dword(type) && std::ranges::all_of(operands, [](const Value& of) { return of.sum.has_value(); })) {
+  if (is_dword(type) && result == 0 &&
+      std::ranges::all_of(operands, [](const Value& of) { return of.sum.has_value(); })) {
     std::vector<TurnSum> sums;
     for (const Value& operand : operands) sums.push_back(*operand.sum);
     if (const auto sum = sums_.result(inst, sums)) return Value{type, sum};

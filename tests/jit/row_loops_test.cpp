@@ -17,10 +17,11 @@ using namespace eum::jit::test;
 
 namespace {
 
-/// Places in the register file: r2 holds the counter and the limit, or, of each lane, r4 and r6; r8 where the
-/// rows begin that are stored, r10 those that are loaded, r12 a number.
-constexpr unsigned counter_place = 64, limit_place = 68, counters_place = 128, limits_place = 192,
-                   stored_place = 256, loaded_place = 320, number_place = 384;
+/// Places in the register file: r2 holds the counter and the limit, and then their high halves; or, of each
+/// lane, r4 and r6; r8 where the rows begin that are stored, r10 those that are loaded, r12 a number.
+constexpr unsigned counter_place = 64, limit_place = 68, high_place = 72, high_limit_place = 76,
+                   counters_place = 128, limits_place = 192, stored_place = 256, loaded_place = 320,
+                   number_place = 384;
 
 class LoopText {
  public:
@@ -34,6 +35,7 @@ class LoopText {
     leaves_early_ = chance(20);
     goes_down_ = !leaves && components_ == 1 && chance(20);
     step_ = !goes_down_ && components_ == 1 && chance(30) ? 2u << below(3) : 1;
+    is_wide_ = !leaves && !goes_down_ && chance(20);
     line("kernel @k simd {} family gen9 file 1024 slot 32 masks 2", lanes_);
     line("b0: ip 0x0 count 1\n  jump b1");
     line("b1: ip 0x10 count 3 safepoint");
@@ -258,7 +260,21 @@ class LoopText {
     }
   }
 
+  /// Counter and limit have 64 bits.
+  void end_wide() {
+    line("  %one = constant.u32x1 {}\n  %next, %carry = addc.u32x1 %c, %one", step_);
+    line("  reg_write.u32x1 r2<1;1,0>, %next\n  %high = reg_read.u32x1 r2.2<1;1,0>");
+    line("  %higher = add.u32x1 %carry, %high\n  reg_write.u32x1 r2.2<1;1,0>, %higher");
+    line("  %limit = reg_read.u32x1 r2.1<1;1,0>\n  %end = reg_read.u32x1 r2.3<1;1,0>");
+    line("  %less = cmp_lt.u32x1 %next, %limit\n  %same = cmp_eq.u32x1 %higher, %end");
+    line(
+        "  %both = and.mx1 %less, %same\n  %below = cmp_lt.u32x1 %higher, %end\n  %go = or.mx1 %both, "
+        "%below");
+    line("  branch_any.mx1 %go, b1, b2");
+  }
+
   void end() {
+    if (is_wide_) return end_wide();
     line("  %one = constant.u32x1 {}\n  %next = {}.u32x1 %c, %one\n  reg_write.u32x1 r2<1;1,0>, %next", step_,
          goes_down_ ? "sub" : "add");
     line("  %limit = reg_read.u32x1 r2.1<1;1,0>");
@@ -317,7 +333,7 @@ class LoopText {
   }
 
   Random random_;
-  bool loads_rows_only_ = false, leaves_early_ = false, goes_down_ = false;
+  bool loads_rows_only_ = false, leaves_early_ = false, goes_down_ = false, is_wide_ = false;
   unsigned lanes_, step_ = 1, bytes_ = 1, components_ = 1, values_ = 0, stores_ = 0;
   std::string text_;
 };
@@ -338,7 +354,12 @@ void place_rows(World& world, const Function& function, std::uint64_t seed, unsi
   const std::uint32_t bytes = loop.bytes(), step = loop.step();
   put(counter_place, loop.goes_down() ? rows.first + rows.turns : rows.first);
   const std::uint32_t more = static_cast<std::uint32_t>(seed / 3) % step;
-  put(limit_place, loop.goes_down() ? rows.first : rows.first + step * rows.turns + more);
+  const std::uint32_t limit = loop.goes_down() ? rows.first : rows.first + step * rows.turns + more;
+  put(limit_place, limit);
+  // In a few loops the counter is beyond the limit from the beginning on.
+  const std::uint32_t high = 1 + static_cast<std::uint32_t>(seed) % 3, beyond = seed % 5 == 0 ? 1 : 0;
+  put(high_place, high + beyond);
+  put(high_limit_place, high + (limit < rows.first ? 1 : 0));
   for (unsigned lane = 0; lane < lanes; ++lane) {
     // From the last one on down to the first.
     const std::uint32_t first = rows.first + (loop.goes_down() ? 1 : 0),

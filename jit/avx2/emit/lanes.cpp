@@ -151,22 +151,25 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 
 namespace {
 
-/// Moves a lane of 4 or 8 bytes to lane 0.
-void move_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
+/// Moves `bytes` bytes of a vector, 8 at most, to lane 0 on.
+void move_low(Compiler& c, const CodeInst& inst, unsigned at, unsigned bytes) {
   auto& a = c.a;
-  const unsigned at = lane * bytes, index = at % 16 / bytes;
+  const unsigned from_half = at % 16;
   x86::Xmm from = c.v.use(inst.args[0], at / 32).xmm();
   const x86::Xmm to = c.v.define(inst.result, 0).xmm();
   if (at % 32 >= 16) {
     a.vextracti128(to, from.ymm(), 1);
     from = to;
   }
-  if (index == 0) return;
-  // Dword or qword `index` comes first.
-  bytes == 8 ? a.vpunpckhqdq(to, from, from) : a.vpshufd(to, from, index);
+  if (from_half == 8)
+    a.vpunpckhqdq(to, from, from);
+  else if (from_half != 0 && bytes == 4)
+    a.vpshufd(to, from, from_half / 4);
+  else if (from_half != 0)
+    a.vpsrldq(to, from, from_half);
 }
 
-/// Moves a lane of 4 or 8 bytes to a general register.
+/// Moves a lane to a general register.
 void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes) {
   auto& a = c.a;
   const unsigned at = lane * bytes, index = at % 16 / bytes;
@@ -177,11 +180,13 @@ void take_lane(Compiler& c, const CodeInst& inst, unsigned lane, unsigned bytes)
     a.vextracti128(high.xmm(), from.ymm(), 1);
     from = high.xmm();
   }
-  if (bytes == 8) {
+  if (bytes == 8)
     index == 0 ? a.vmovq(to, from) : a.vpextrq(to, from, index);
-  } else {
+  else if (bytes == 4)
     index == 0 ? a.vmovd(to.r32(), from) : a.vpextrd(to.r32(), from, index);
-  }
+  else
+    bytes == 2 ? a.vpextrw(to.r32(), from, index) : a.vpextrb(to.r32(), from, index);
+  if (bytes < 4) extend(c, to, inst.type);
 }
 
 }  // namespace
@@ -210,15 +215,15 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
     }
     return;
   }
-  if (c.regs.is_scalar(inst.result) && bytes >= 4) return take_lane(c, inst, first, bytes);
-  if (inst.lanes == 1 && bytes >= 4) return move_lane(c, inst, first, bytes);
+  if (c.regs.is_scalar(inst.result)) return take_lane(c, inst, first, bytes);
+  const unsigned all = inst.lanes * bytes, at = first * bytes;
+  if (all <= 8 && at % 16 + all <= 16) return move_low(c, inst, at, all);
   if (first * bytes % 32 == 16 && inst.lanes * bytes <= 16 && !c.regs.is_scalar(inst.result)) {
     const x86::Ymm from = c.v.use(inst.args[0], first * bytes / 32);
     return (void)c.a.vextracti128(c.v.define(inst.result, 0).xmm(), from, 1);
   }
   c.store_packed(inst.args[0], Frame::data);
   int offset = Frame::data + static_cast<int>(first * bytes);
-  if (c.regs.is_scalar(inst.result)) return c.load_packed(inst.result, offset);
   move_through_frame(c, inst, offset);
 }
 

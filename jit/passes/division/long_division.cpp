@@ -382,7 +382,7 @@ void long_division(Function& function) {
         parked.emplace(function);
         values.resize(function.values.size());
       }
-      std::optional<Loop> loop = loop_of(function, *before, header, (*latch_of)[header]);
+      std::optional<Loop> loop = loop_behind_block(function, *before, header, (*latch_of)[header]);
       if (!loop || loop->before != block || failures_left == 0) return;
       auto division =
           std::make_unique<LongDivision>(function, *parked, std::move(*loop), std::move(counter), values);

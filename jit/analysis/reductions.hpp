@@ -1,0 +1,26 @@
+#pragma once
+// Registers to which each turn of a loop adds something, in any order with the same result.
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ir/function.hpp"
+
+namespace eum::jit {
+
+/// Integers in the register file that become op(old, term), for one term after the other, in each turn;
+/// nothing else in the loop uses them.
+struct Reduction {
+  ir::Op op;                       ///< add, sub, and_, or_, xor_, min or max
+  ir::Type type;                   ///< of up to 32 bits
+  std::uint32_t offset;            ///< bytes
+  std::uint8_t lanes;              ///< side by side
+  std::vector<ir::ValueId> terms;  ///< signed or unsigned
+
+  /// How terms are combined with each other.
+  ir::Op of_terms() const { return op == ir::Op::sub ? ir::Op::add : op; }
+};
+
+/// Those of a loop that consists of one block.
+std::vector<Reduction> reductions_of(const ir::Function& function, ir::BlockId loop);
+
+}  // namespace eum::jit
