@@ -75,12 +75,13 @@ bool CountedLoop::find_accesses() {
   }
   for (const Inst* write : writes_)
     if (const auto counter = counter_of(*write)) counters_.push_back(*counter);
-  reductions_ = reductions_of(function_, trace_.block);
-  std::erase_if(reductions_, [&](const Reduction& of) { return counter_at(of.offset); });
   for (Counter& counter : counters_)
     counter.has_low_zeros = std::ranges::any_of(insts(), [&](const Inst& inst) {
       return sets_low_bits(inst, counter, 0) || sets_low_bits(inst, counter, 1);
     });
+  reductions_ = reductions_of(function_, trace_.block);
+  std::erase_if(reductions_,
+                [&](const Reduction& of) { return counter_at(of.offset) || is_high_half(of.result); });
   return true;
 }
 

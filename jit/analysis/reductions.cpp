@@ -66,7 +66,7 @@ class ReductionFinder {
     if (!is_same || !last || !is_in_any_order(last->op) || !ir::is_int(last->type) ||
         last->lanes != write.lanes)
       return std::nullopt;
-    Reduction reduction{last->op, last->type, write.region.offset, write.lanes, {}};
+    Reduction reduction{last->op, last->type, write.region.offset, write.lanes, function_.arg(write, 0), {}};
     const bool is_whole = collect(*last, read, reduction) && reduction.terms.size() <= most_terms;
     // In the order in which they are added.
     std::ranges::reverse(reduction.terms);

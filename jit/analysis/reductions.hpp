@@ -14,6 +14,7 @@ struct Reduction {
   ir::Type type;                   ///< of up to 32 bits
   std::uint32_t offset;            ///< bytes
   std::uint8_t lanes;              ///< side by side
+  ir::ValueId result;              ///< that is written
   std::vector<ir::ValueId> terms;  ///< signed or unsigned
 
   /// How terms are combined with each other.

@@ -182,7 +182,7 @@ class RowLoop {
     for (const Inst* store : loop_.stores()) most_lanes = std::max<unsigned>(most_lanes, store->lanes);
     for (const Reduction& each : loop_.reductions()) most_lanes = std::max<unsigned>(most_lanes, each.lanes);
     for (unsigned lane = 0; lane < most_lanes; ++lane) {
-      if (!store_rows(lane) || !reduce_rows(lane)) return false;
+      if (!do_turns(lane)) return false;
       is_long_ = function_.blocks[round.rows].insts.size() > most_new_insts;
       if (is_long_) return false;
       values_->end_lane();
@@ -200,8 +200,8 @@ class RowLoop {
     return true;
   }
 
-  /// What the lane stores in the turns of a round.
-  bool store_rows(unsigned lane) {
+  /// What the lane does in the turns of a round. Nothing is loaded behind what it stores.
+  bool do_turns(unsigned lane) {
     const auto tiles = tiles_of(lane);
     if (!tiles || !keep_order(*tiles, lane)) return false;
     std::vector<ValueId> rows;
@@ -216,6 +216,7 @@ class RowLoop {
       if (!data) return false;
       rows.push_back(*data);
     }
+    if (!reduce_rows(lane)) return false;
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const Tile& tile = (*tiles)[k];
       builder_.set_guest_ip(tile.stores[0]->guest_ip);

@@ -56,8 +56,8 @@ class LoopText {
     }
     line("  %n0 = reg_read.u32x{} r12<1;1,0> ? %e", lanes_);
     line("  %v0 = add.u32x{} %n0, %cs", lanes_);
-    // Loops with several stores a turn have little else.
-    const bool is_plain = step_ > 1 && chance(80);
+    // Loops with several stores a turn, or none, have little else.
+    const bool only_sums = step_ == 1 && chance(15), is_plain = only_sums || (step_ > 1 && chance(80));
     const unsigned ops = is_plain ? 0 : 1 + below(5);
     for (unsigned k = 0; k < ops; ++k) next_value();
     if (!is_plain && chance(20)) {
@@ -67,6 +67,9 @@ class LoopText {
       combine("old");
       line("  reg_write.u32x{} r16<1;1,0>, %v{} ? %e", lanes_, chance(70) ? before : values_);
     }
+    if (only_sums) load(chance(50) ? "p" : "q", World::disjoint_surface, 0);
+    const bool sums = only_sums || chance(25);
+    for (unsigned k = 0; sums && k < 1 + below(2); ++k) sum_up(26 + 4 * k);
     const bool keeps = !is_plain && chance(30);
     if (keeps) line("  reg_write.u32x{} r18<1;1,0>, %v{} ? %e", lanes_, values_);
     if (!is_plain && chance(25)) {
@@ -76,7 +79,9 @@ class LoopText {
       if (chance(30))
         line("  %q2 = add.u32x{0} %q1, %size\n  reg_write.u32x{0} r10<1;1,0>, %q2 ? %e", lanes_);
     }
-    if (step_ > 1) {
+    if (only_sums || (sums && chance(20))) {
+      // Nothing is stored.
+    } else if (step_ > 1) {
       store_unrolled();
     } else if (components_ > 1 || chance(15)) {
       store_components();
@@ -95,6 +100,12 @@ class LoopText {
     leaves ? end_by_lane(by_copy) : end();
     line("b{}: ip 0x40 count 1", by_copy ? 4 : 2);
     if (leaves) line("  %all = mask_get.mx{0} mask1\n  mask_set.mx{0} mask0, %all", lanes_);
+    for (const unsigned reg : {26u, 30u})
+      if (sums && chance(90)) {
+        line("  %sum{0} = reg_read.u32x{1} r{0}<1;1,0>\n  %at{0} = reg_read.u32x{1} r12<1;1,0>", reg, lanes_);
+        line("  %to{0} = constant.u32x{1} 252\n  %in{0} = and.u32x{1} %at{0}, %to{0}", reg, lanes_);
+        line("  store.u32x{1} slm[%in{0}], %sum{0}", reg, lanes_);
+      }
     if (chance(keeps ? 80 : 20)) {
       line("  %left = reg_read.u32x8 {}<1;1,0>", keeps ? "r18" : "r2");
       line("  %places = vconst.u32x8 {{0, 4, 8, 12, 16, 20, 24, 28}}");
@@ -161,6 +172,29 @@ class LoopText {
     if (chance(20)) by_register(id);
     combine(fmt::format("l{}", id));
   }
+  /// Terms go to a register of each lane, integers of any size.
+  void sum_up(unsigned reg) {
+    constexpr std::array ops{"add", "add", "sub", "xor", "and", "or", "min", "max"};
+    const char* op = ops[below(ops.size())];
+    const unsigned bits = chance(60) ? 32 : 8u << below(2), terms = 1 + below(3);
+    const auto each = fmt::format("{}{}", chance(50) ? "u" : "s", bits),
+               type = fmt::format("{}x{}", each, lanes_);
+    line("  %sr{0}n0 = reg_read.{1} r{0}<1;1,0> ? %e", reg, type);
+    for (unsigned k = 0; k < terms; ++k) {
+      if (chance(60)) next_value();
+      line("  %st{}n{} = convert.{}.u32x{} %v{}", reg, k, each, lanes_, values_);
+      const bool is_turned = chance(20);
+      line("  %sr{0}n{1} = {2}.{3} %{4}{0}n{5}, %{6}{0}n{5}", reg, k + 1, chance(95) ? op : "add", type,
+           is_turned ? "st" : "sr", k, is_turned ? "sr" : "st");
+      if (chance(10)) line("  reg_write.{1} r{0}<1;1,0>, %sr{0}n{2} ? %e", reg, type, k + 1);
+    }
+    const bool is_masked = chance(10);
+    if (is_masked)
+      line("  %sm{0}a = cmp_gt.u32x{1} %v{2}, %n0\n  %sm{0} = and.mx{1} %e, %sm{0}a", reg, lanes_, values_);
+    line("  reg_write.{1} r{0}<1;1,0>, %sr{0}n{2} ? %{3}", reg, type, terms,
+         is_masked ? fmt::format("sm{}", reg) : "e");
+  }
+
   /// What has been loaded goes to a register, of which a part is read.
   void by_register(unsigned id) {
     const unsigned apart = chance(80) ? 1 : 2;
@@ -377,7 +411,7 @@ void place_rows(World& world, const Function& function, std::uint64_t seed, unsi
 }  // namespace
 
 TEST_CASE("rows of lanes are stored in loops, several turns at once") {
-  constexpr std::uint64_t loops = 1000 / EUMULATE_STEP;
+  constexpr std::uint64_t loops = 1500 / EUMULATE_STEP;
   static World expected, found;
   for (std::uint64_t seed = 1; seed <= loops; ++seed) {
     const unsigned lanes = seed % 2 != 0 ? 16 : 8;
@@ -419,3 +453,4 @@ TEST_CASE("rows of lanes are stored in loops, several turns at once") {
     }
   }
 }
+#include "frontend/ir/printer.hpp"

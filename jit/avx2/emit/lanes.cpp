@@ -151,8 +151,8 @@ void emit_splat(Compiler& c, const CodeInst& inst) {
 
 namespace {
 
-/// Moves `bytes` bytes of a vector, 8 at most, to lane 0 on.
-void move_low(Compiler& c, const CodeInst& inst, unsigned at, unsigned bytes) {
+/// Moves what begins at byte `at` of a vector, and lies within the same 16 bytes, to the vector's beginning.
+void move_low(Compiler& c, const CodeInst& inst, unsigned at) {
   auto& a = c.a;
   const unsigned from_half = at % 16;
   x86::Xmm from = c.v.use(inst.args[0], at / 32).xmm();
@@ -163,8 +163,6 @@ void move_low(Compiler& c, const CodeInst& inst, unsigned at, unsigned bytes) {
   }
   if (from_half == 8)
     a.vpunpckhqdq(to, from, from);
-  else if (from_half != 0 && bytes == 4)
-    a.vpshufd(to, from, from_half / 4);
   else if (from_half != 0)
     a.vpsrldq(to, from, from_half);
 }
@@ -216,15 +214,10 @@ void emit_slice(Compiler& c, const CodeInst& inst) {
     return;
   }
   if (c.regs.is_scalar(inst.result)) return take_lane(c, inst, first, bytes);
-  const unsigned all = inst.lanes * bytes, at = first * bytes;
-  if (all <= 8 && at % 16 + all <= 16) return move_low(c, inst, at, all);
-  if (first * bytes % 32 == 16 && inst.lanes * bytes <= 16 && !c.regs.is_scalar(inst.result)) {
-    const x86::Ymm from = c.v.use(inst.args[0], first * bytes / 32);
-    return (void)c.a.vextracti128(c.v.define(inst.result, 0).xmm(), from, 1);
-  }
+  const unsigned at = first * bytes;
+  if (at % 16 + inst.lanes * bytes <= 16) return move_low(c, inst, at);
   c.store_packed(inst.args[0], Frame::data);
-  int offset = Frame::data + static_cast<int>(first * bytes);
-  move_through_frame(c, inst, offset);
+  move_through_frame(c, inst, Frame::data + static_cast<int>(at));
 }
 
 void emit_recast(Compiler& c, const CodeInst& inst) {
