@@ -159,6 +159,36 @@ void reference_parts(const KernelCase& c, std::vector<Bytes>& buffers) {
     to[i] = from[i] * 3 + static_cast<uint32_t>(i % each);
 }
 
+void reference_dots(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto rows = elements<int8_t>(buffers, 0), with = elements<int8_t>(buffers, 1);
+  const auto to = elements<int32_t>(buffers, 2);
+  const size_t length = row_length(c, 3);
+  for (size_t row = 0; row < c.global[0]; row++) {
+    to[row] = 0;
+    for (size_t i = 0; i < length; i++) to[row] += rows[row * length + i] * with[i];
+  }
+}
+
+void reference_differences(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint32_t>(buffers, 0), to = elements<uint32_t>(buffers, 1);
+  const size_t length = row_length(c, 2);
+  for (size_t i = 0; i < c.global[0] * length; i++) to[i] = from[i] - (i % length == 0 ? 0 : from[i - 1]);
+}
+
+void reference_turned(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint32_t>(buffers, 0), to = elements<uint32_t>(buffers, 1);
+  const size_t length = row_length(c, 2);
+  for (size_t i = 0; i < c.global[0] * length; i++)
+    to[i] = from[i / length * length + length - 1 - i % length];
+}
+
+constexpr uint32_t fixed_length = 128;
+
+void reference_fixed_length(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint32_t>(buffers, 0), to = elements<uint32_t>(buffers, 1);
+  for (uint32_t i = 0; i < c.global[0] * fixed_length; i++) to[i] = from[i] * 5 + i % fixed_length;
+}
+
 KernelCase rows(const char* kernel, std::vector<Arg> args,
                 void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
   return of_items("rows", kernel, row_count, std::move(args), reference);
@@ -224,6 +254,18 @@ void add_memory_cases(std::vector<KernelCase>& cases) {
   cases.push_back(rows(
       "parts", {input(random_bits<uint32_t>(938, ints)), output<uint32_t>(ints), scalar(ints), scalar(41u)},
       reference_parts));
+  cases.push_back(rows("dots",
+                       {input(random_bits<uint8_t>(939, bytes)), input(random_bits<uint8_t>(940, 80)),
+                        output<int32_t>(row_count), scalar(80u)},
+                       reference_dots));
+  constexpr uint32_t odd = row_count * 53, fixed = row_count * fixed_length;
+  cases.push_back(rows("differences",
+                       {input(random_bits<uint32_t>(941, odd)), output<uint32_t>(odd), scalar(53u)},
+                       reference_differences));
+  cases.push_back(rows("turned", {input(random_bits<uint32_t>(942, odd)), output<uint32_t>(odd), scalar(53u)},
+                       reference_turned));
+  cases.push_back(rows("fixed_length", {input(random_bits<uint32_t>(943, fixed)), output<uint32_t>(fixed)},
+                       reference_fixed_length));
 }
 
 }  // namespace eum::kernels

@@ -22,3 +22,33 @@ kernel void parts(global const int *from, global int *to, int count, int each) {
   const int begin = get_global_id(0) * each, end = min(begin + each, count);
   for (int i = begin; i < end; i++) to[i] = from[i] * 3 + (i - begin);
 }
+
+// Numbers of 8 bits, summed up.
+kernel void dots(global const char *rows, global const char *with, global int *to, int length) {
+  const int row = get_global_id(0);
+  int sum = 0;
+  for (int i = 0; i < length; i++) sum += rows[row * length + i] * with[i];
+  to[row] = sum;
+}
+
+// Each element less the one before it; the counter has 64 bits.
+kernel void differences(global const int *from, global int *to, int length) {
+  const size_t row = get_global_id(0);
+  int before = 0;
+  for (size_t i = 0; i < length; i++) {
+    const int now = from[row * length + i];
+    to[row * length + i] = now - before;
+    before = now;
+  }
+}
+
+kernel void turned(global const int *from, global int *to, int length) {
+  const int row = get_global_id(0);
+  for (int i = 0; i < length; i++) to[row * length + length - 1 - i] = from[row * length + i];
+}
+
+// Compilers do several turns at once.
+kernel void fixed_length(global const int *from, global int *to) {
+  const int row = get_global_id(0);
+  for (int i = 0; i < 128; i++) to[row * 128 + i] = from[row * 128 + i] * 5 + i;
+}
