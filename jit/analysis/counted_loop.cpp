@@ -81,7 +81,7 @@ bool CountedLoop::find_accesses() {
     });
   reductions_ = reductions_of(function_, trace_.block);
   std::erase_if(reductions_,
-                [&](const Reduction& of) { return counter_at(of.offset) || is_high_half(of.result); });
+                [&](const Reduction& of) { return counter_at(of.offset) || low_half_of(of.result); });
   return true;
 }
 
@@ -226,34 +226,40 @@ const Inst* CountedLoop::origin(ValueId value) const {
   return inst && inst->op == Op::addc && !is_low_sum(*inst, from) ? nullptr : inst;
 }
 
-/// Whether the number is the high half of a counter of 64 bits, to which a carry has been added: it stays, as
-/// long as the low half does not wrap around.
-bool CountedLoop::is_high_half(ValueId value) const {
+/// The counter whose carry is added to the number, its high half: that stays as long as the low half does not
+/// wrap around.
+const CountedLoop::Counter* CountedLoop::low_half_of(ValueId value) const {
   const ValueId from = copied(value);
   const Inst* sum = definition(from);
-  if (!sum || sum->op != Op::add) return false;
+  if (!sum || sum->op != Op::add) return nullptr;
   for (const unsigned k : {0u, 1u}) {
     const ValueId carry = copied(function_.arg(*sum, k));
     const Inst *low = definition(carry), *read = definition(copied(function_.arg(*sum, 1 - k)));
-    if (!low || low->op != Op::addc || is_low_sum(*low, carry) || !count_of(low->result) || !read ||
-        read->op != Op::reg_read)
-      continue;
-    const auto writes_other = [&](const Inst* write) {
-      return overlap(slots_of(*read, 1), slots_of(*write, 1)) && copied(function_.arg(*write, 0)) != from;
+    if (!low || low->op != Op::addc || is_low_sum(*low, carry) || !read || read->op != Op::reg_read) continue;
+    const Counter* counter = read_counter(function_.arg(*low, 0));
+    const bool is_carry =
+        counter && constant(function_.arg(*low, 1)) == counter->step && counter->step <= HighHalf::most_step;
+    const auto keeps = [&](const Inst* write) {
+      return !overlap(slots_of(*read, 1), slots_of(*write, 1)) ||
+             (write->region.offset == read->region.offset && write->lanes == read->lanes &&
+              is_dwords(*write) && is_dwords(*read) && copied(function_.arg(*write, 0)) == from);
     };
-    if (std::ranges::none_of(writes_, writes_other)) return true;
+    if (is_carry && std::ranges::all_of(writes_, keeps)) return counter;
   }
-  return false;
+  return nullptr;
 }
 
 /// Whether the op compares such a number with one that stays; notes that they have to be equal.
 bool CountedLoop::compares_high_halves(const Inst& compare) {
   if (ir::info(compare.op).shape != ir::Shape::Compare || !is_dword(compare.type)) return false;
-  const std::pair halves{function_.arg(compare, 0), function_.arg(compare, 1)};
-  const auto [a, b] = halves;
-  if (!(is_high_half(a) && stays(b)) && !(stays(a) && is_high_half(b))) return false;
-  high_halves_.push_back(halves);
-  return true;
+  for (const unsigned k : {0u, 1u}) {
+    const ValueId half = function_.arg(compare, k), limit = function_.arg(compare, 1 - k);
+    const Counter* low = low_half_of(half);
+    if (!low || !stays(limit)) continue;
+    high_halves_.push_back({half, limit, *low});
+    return true;
+  }
+  return false;
 }
 
 /// The counter that the number is, as the turn begins.

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "frontend/ir/function.hpp"
@@ -26,6 +25,7 @@ class CountedLoop {
     bool has_low_zeros = false;
 
     std::uint32_t end() const { return offset + lanes * 4u; }
+    ir::Region region() const { return ir::Region::packed(offset); }
   };
   /// A comparison of what increases with counters with a limit that stays. Both are u32 or s32. The loop goes
   /// on while the comparison holds.
@@ -46,9 +46,14 @@ class CountedLoop {
   std::span<const Counter> counters() const { return counters_; }
   /// At least one. As long as the comparisons hold, channels that are active remain so, and the loop goes on.
   std::span<const End> ends() const { return ends_; }
-  /// Numbers that have to be equal when the loop begins, so that they are as long as no counter wraps around:
-  /// high halves of counters and limits of 64 bits.
-  std::span<const std::pair<ir::ValueId, ir::ValueId>> high_halves() const { return high_halves_; }
+  /// High halves of counters of 64 bits, compared with those of limits: the loop goes on as long as they are
+  /// equal, and remain so because the low half does not wrap around.
+  struct HighHalf {
+    ir::ValueId half, limit;
+    Counter low;  ///< counts up by at most most_step
+    static constexpr std::uint32_t most_step = 256;
+  };
+  std::span<const HighHalf> high_halves() const { return high_halves_; }
   /// Whether the last turn differs from the others, as channels may leave one by one.
   bool ends_in_own_way() const { return !trace_.is_of_one_block || sets_masks_; }
   /// In their order, as are their addresses.
@@ -86,7 +91,7 @@ class CountedLoop {
   const ir::Inst* definition(ir::ValueId value) const;
   ir::ValueId copied(ir::ValueId value) const;
   const ir::Inst* origin(ir::ValueId value) const;
-  bool is_high_half(ir::ValueId value) const;
+  const Counter* low_half_of(ir::ValueId value) const;
   bool compares_high_halves(const ir::Inst& compare);
   std::optional<std::uint32_t> constant(ir::ValueId value) const;
 
@@ -97,7 +102,7 @@ class CountedLoop {
   std::vector<Counter> counters_;
   std::vector<Reduction> reductions_;
   std::vector<End> ends_;
-  std::vector<std::pair<ir::ValueId, ir::ValueId>> high_halves_;
+  std::vector<HighHalf> high_halves_;
   bool sets_masks_ = false;
 };
 

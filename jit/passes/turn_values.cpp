@@ -350,8 +350,8 @@ bool TurnValues::store_row(const Inst& store, const TurnSum& place, ValueId data
   }
   const auto parts = parts_of(access, store.type, elements);
   if (!parts) return false;
-  to_.block_store(access, sums_.first(place),
-                  parts->type == store.type ? data : to_.recast(parts->type, data));
+  const ValueId address = sums_.first(place);
+  to_.block_store(access, address, parts->type == store.type ? data : to_.recast(parts->type, data));
   return true;
 }
 
