@@ -88,6 +88,18 @@ class LowBits {
       value = next;
     }
   }
+  /// The same, which is selected from what was merged in; `value`: it is not.
+  ValueId seek_chosen(ValueId value, Bits wanted, const Inst& at) {
+    const Inst* select = as(value, Op::select);
+    if (!select) return value;
+    const Inst from = *select;
+    const auto arg = [&](unsigned k) { return function_.arg(from, k); };
+    const ValueId a = seek(arg(1), wanted), b = seek(arg(2), wanted);
+    if (a == without_casts(arg(1)) || b == without_casts(arg(2))) return value;
+    const ValueId low_a = cast(a, from.type, at), low_b = cast(b, from.type, at);
+    return remembered(
+        out_.append(make_op(Op::select, from.type, from.lanes, at.guest_ip), {arg(0), low_a, low_b}));
+  }
   /// b where the constant mask of a bfi2 has bits, else a.
   struct Merge {
     ValueId a, b;
@@ -169,9 +181,9 @@ class LowBits {
       if (!mask) continue;
       const ValueId whole = function_.arg(inst, 1 - k);
       if ((possible(whole) & ~*mask) == 0) return whole;
-      const ValueId sought = seek(whole, *mask);
-      if (sought == whole) return no_value;
       const Inst at = inst;
+      const ValueId sought = seek_chosen(seek(whole, *mask), *mask, at);
+      if (sought == whole) return no_value;
       const ValueId value = cast(sought, at.type, at);
       if ((possible(value) & ~*mask) == 0) return value;
       function_.set_args(inst, {value, function_.arg(at, k)});
