@@ -28,6 +28,7 @@ using namespace ir;
 constexpr CostLimit anywhere{100, 220}, in_loop{48, 64};
 /// Writes of a block that get their old content back.
 constexpr std::size_t most_undone = 4;
+constexpr unsigned least_stored_bytes = 4;
 
 class Joiner {
  public:
@@ -224,7 +225,11 @@ class Joiner {
       case Op::spend:
         return counts_if_any(block, inst) || counts_empty(block, inst);
       case Op::mask_set:
-        return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst);
+        return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst) || sets_part(block, inst);
+      case Op::store:
+        // Hosts have no masked stores of bytes and words.
+        if (size_of(inst.type) < least_stored_bytes) return false;
+        [[fallthrough]];
       case Op::load:
       case Op::reg_write:
       case Op::flag_write:
@@ -242,11 +247,14 @@ class Joiner {
     const Inst* any = both && both->op == Op::and_ ? jit::definition(block, arg(*both, 1)) : nullptr;
     return any && any->op == Op::group_any && is_part(arg(*any, 0));
   }
-  /// Whether it counts instructions of a joined block to which control also went with no channel active.
+  /// Whether it counts instructions of a joined block to which control also went with no channel active, or
+  /// always.
   bool counts_empty(const Block& block, const Inst& inst) const {
     if (inst.op != Op::spend) return false;
     const Inst* wanted = jit::definition(block, arg(inst, 0));
-    if (!wanted || wanted->op != Op::or_) return false;
+    if (!wanted) return false;
+    if (wanted->op == Op::constant) return true;
+    if (wanted->op != Op::or_) return false;
     const Inst* none = jit::definition(block, arg(*wanted, 1));
     return none && none->op == Op::not_;
   }
@@ -274,6 +282,11 @@ class Joiner {
   bool only_adds(const Block& block, const Inst& set) const {
     const ValueId more = added(set, [&](ValueId value) { return jit::definition(block, value); });
     return more != no_value && is_part(more);
+  }
+  /// Whether channels of the execution mask replace none that were in the variable.
+  bool sets_part(const Block& block, const Inst& set) const {
+    const auto id = static_cast<BlockId>(&block - function_.blocks.data());
+    return is_part(arg(set, 0)) && !parked_(id, set.imm);
   }
   /// Whether one of the blocks that follow needs the write.
   bool is_wanted(const Inst& write, const Inst& terminator) const {
