@@ -197,7 +197,7 @@ class Joiner {
   /// Whether the block from instruction `first` on has no effect if no channel is active, once the writes
   /// `undone` are; `on` is the execution mask.
   bool is_inert(const Block& block, std::size_t first, ValueId on, std::vector<Inst>& undone) {
-    if (!is_short(block, first, limit_)) return false;
+    if (!is_short(block, first, limit_) || !may_store(block)) return false;
     parts_ = {on};
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       const Inst& inst = block.insts[i];
@@ -208,6 +208,21 @@ class Joiner {
       if (is_mask(inst.type) && inst.result_count == 1 && is_part_made(inst)) parts_.push_back(inst.result);
     }
     return true;
+  }
+  /// Of what stores, only a body that is about nothing else is executed for no channel: one that stores a
+  /// dword or more of each channel to a buffer, outside of loops. Threads with no channel for the body are
+  /// frequent in local memory, and a store costs more than what leads to it. Hosts have no masked stores of
+  /// bytes and words.
+  bool may_store(const Block& block) const {
+    unsigned lanes = 0;
+    bool loads = false;
+    for (const Inst& inst : block.insts) {
+      loads |= inst.op == Op::load;
+      if (inst.op != Op::store) continue;
+      lanes += inst.lanes;
+      if (size_of(inst.type) < least_stored_bytes || !function_.access(inst).is_fixed_surface()) return false;
+    }
+    return lanes == 0 || (!loads && lanes <= function_.simd && limit_.cost != in_loop.cost);
   }
   /// Adds the write to those that get their old content back.
   bool may_undo(const Inst& write, std::vector<Inst>& undone) const {
@@ -226,11 +241,8 @@ class Joiner {
         return counts_if_any(block, inst) || counts_empty(block, inst);
       case Op::mask_set:
         return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst) || sets_part(block, inst);
-      case Op::store:
-        // Hosts have no masked stores of bytes and words.
-        if (size_of(inst.type) < least_stored_bytes) return false;
-        [[fallthrough]];
       case Op::load:
+      case Op::store:
       case Op::reg_write:
       case Op::flag_write:
         return inst.mask != no_value && is_part(inst.mask);
