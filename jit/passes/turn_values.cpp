@@ -274,11 +274,13 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
   if (is_dword(type) && result == 0 &&
       std::ranges::all_of(operands, [](const Value& of) { return of.sum.has_value(); })) {
     std::vector<TurnSum> sums;
+    sums.reserve(operands.size());
     for (const Value& operand : operands) sums.push_back(*operand.sum);
     if (const auto sum = sums_.result(inst, sums)) return Value{type, sum};
   }
   if (std::ranges::all_of(operands, &Value::is_alike) && !ir::is_mask(type)) {
     std::vector<ValueId> firsts;
+    firsts.reserve(operands.size());
     for (const Value& operand : operands) firsts.push_back(first_of(operand));
     return alike(type, append(inst, 1, firsts) + result, true);
   }
