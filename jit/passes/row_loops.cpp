@@ -1,7 +1,8 @@
 // Loops in which each lane works on a row of its own, o[i * m + j] = f(a[i * m + j]): in one turn, lanes
 // access places that are a row apart. Several turns of one lane access adjacent places: that many turns are
 // done for one lane after the other, as vectors along its row, and then fewer, for most of what is left. A
-// turn may store several elements side by side, of vectors or where the compiler has unrolled a loop.
+// turn may store several elements side by side, of vectors or where the compiler has unrolled a loop, and sum
+// up integers in registers.
 //
 // The loop of before remains for the last turns, for fewer channels, and where the order of stores would
 // matter: rows have to follow one another.
