@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/analysis/liveness.hpp"
 
@@ -17,7 +18,7 @@ constexpr unsigned most_bytes = 4, most_terms = 32;
 
 bool is_packed(const Inst& access) {
   return ir::is_int(access.type) && ir::size_of(access.type) <= most_bytes &&
-         (access.lanes == 1 || access.region.stride(access.lanes) == 1);
+         access.region.stride(access.lanes) == 1;
 }
 
 bool is_in_any_order(Op op) {
@@ -67,37 +68,23 @@ class ReductionFinder {
         last->lanes != write.lanes)
       return std::nullopt;
     Reduction reduction{last->op, last->type, write.region.offset, write.lanes, function_.arg(write, 0), {}};
-    const bool is_whole = collect(*last, read, reduction) && reduction.terms.size() <= most_terms;
-    // In the order in which they are added.
-    std::ranges::reverse(reduction.terms);
+    seen_.clear();
+    const bool is_whole = collect(reduction.result, read, reduction) && reduction.terms.size() <= most_terms;
     return is_whole ? std::optional(std::move(reduction)) : std::nullopt;
   }
 
-  /// Adds the terms between `read` and the op's result; false: it is not made of it like that.
-  bool collect(const Inst& op, const Inst& read, Reduction& to) const {
-    for (const Inst* now = &op; to.terms.size() <= most_terms;) {
-      const auto leads = [&](unsigned k) {
-        const Inst* by = definition(function_.arg(*now, k));
-        return by == &read || (by && by->op == to.op && by->type == to.type && leads_to(*by, read, to));
-      };
-      const unsigned from = leads(0) ? 0 : 1;
-      if (from == 1 && (to.op == Op::sub || !leads(1))) return false;
-      to.terms.push_back(function_.arg(*now, 1 - from));
-      now = definition(function_.arg(*now, from));
-      if (now == &read) return true;
-    }
-    return false;
-  }
-  /// Whether a sum's first terms are what `read` reads.
-  bool leads_to(const Inst& sum, const Inst& read, const Reduction& of) const {
-    const Inst* now = &sum;
-    for (unsigned count = 0; now && count < most_terms; ++count) {
-      if (now == &read) return true;
-      if (now->op != of.op || now->type != of.type) return false;
-      const Inst *a = definition(function_.arg(*now, 0)), *b = definition(function_.arg(*now, 1));
-      const auto may_lead = [&](const Inst* by) { return by && (by == &read || by->op == of.op); };
-      now = may_lead(a) ? a : may_lead(b) && of.op != Op::sub ? b : nullptr;
-    }
+  /// Adds the terms that are added to what `read` reads, in their order; false: the value is not made of it
+  /// like that.
+  bool collect(ValueId value, const Inst& read, Reduction& to) {
+    const Inst* by = definition(value);
+    if (by == &read) return true;
+    if (!by || by->op != to.op || by->type != to.type || !seen_.insert(by).second) return false;
+    const unsigned last = to.op == Op::sub ? 0 : 1;
+    for (unsigned k = 0; k <= last; ++k)
+      if (collect(function_.arg(*by, k), read, to)) {
+        to.terms.push_back(function_.arg(*by, 1 - k));
+        return true;
+      }
     return false;
   }
 
@@ -114,6 +101,7 @@ class ReductionFinder {
   const ir::Function& function_;
   std::unordered_map<ValueId, const Inst*> by_;
   std::vector<const Inst*> reads_, writes_;
+  std::unordered_set<const Inst*> seen_;  ///< by collect()
 };
 
 }  // namespace

@@ -24,8 +24,13 @@ namespace {
 
 using namespace ir;
 
+/// Of a body that is executed whatever the channels are.
+struct BodyLimit {
+  CostLimit cost;
+  bool may_store;
+};
 /// In a loop channels diverge more often.
-constexpr CostLimit anywhere{100, 220}, in_loop{48, 64};
+constexpr BodyLimit anywhere{{100, 220}, true}, in_loop{{48, 64}, false};
 /// Writes of a block that get their old content back.
 constexpr std::size_t most_undone = 4;
 constexpr unsigned least_stored_bytes = 4;
@@ -197,7 +202,7 @@ class Joiner {
   /// Whether the block from instruction `first` on has no effect if no channel is active, once the writes
   /// `undone` are; `on` is the execution mask.
   bool is_inert(const Block& block, std::size_t first, ValueId on, std::vector<Inst>& undone) {
-    if (!is_short(block, first, limit_) || !may_store(block)) return false;
+    if (!is_short(block, first, limit_.cost) || !may_store(block)) return false;
     parts_ = {on};
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       const Inst& inst = block.insts[i];
@@ -222,7 +227,7 @@ class Joiner {
       lanes += inst.lanes;
       if (size_of(inst.type) < least_stored_bytes || !function_.access(inst).is_fixed_surface()) return false;
     }
-    return lanes == 0 || (!loads && lanes <= function_.simd && limit_.cost != in_loop.cost);
+    return lanes == 0 || (!loads && lanes <= function_.simd && limit_.may_store);
   }
   /// Adds the write to those that get their old content back.
   bool may_undo(const Inst& write, std::vector<Inst>& undone) const {
@@ -259,14 +264,12 @@ class Joiner {
     const Inst* any = both && both->op == Op::and_ ? jit::definition(block, arg(*both, 1)) : nullptr;
     return any && any->op == Op::group_any && is_part(arg(*any, 0));
   }
-  /// Whether it counts instructions of a joined block to which control also went with no channel active, or
-  /// always.
+  /// Whether it also counts instructions if no channel is active: always, or those of a joined block to which
+  /// control also went then.
   bool counts_empty(const Block& block, const Inst& inst) const {
     if (inst.op != Op::spend) return false;
     const Inst* wanted = jit::definition(block, arg(inst, 0));
-    if (!wanted) return false;
-    if (wanted->op == Op::constant) return true;
-    if (wanted->op != Op::or_) return false;
+    if (!wanted || wanted->op != Op::or_) return wanted && wanted->op == Op::constant;
     const Inst* none = jit::definition(block, arg(*wanted, 1));
     return none && none->op == Op::not_;
   }
@@ -554,7 +557,7 @@ class Joiner {
   Liveness liveness_;  // as before blocks were joined
   std::vector<unsigned> predecessors_;
   std::vector<bool> is_in_loop_;  // by block
-  CostLimit limit_{};             // of what a skipped block may cost
+  BodyLimit limit_{};             // of what a skipped block may cost
   std::vector<ValueId> parts_;    // of it: masks within the execution mask
   // The block that is being built, without its terminator.
   BlockId begun_ = no_block;
@@ -588,7 +591,7 @@ void short_branches(Function& function) {
     const Block& skipped = blocks[branch.targets.taken];
     const Inst& leads = skipped.insts.back();
     return (leads.op == Op::jump || leads.op == Op::branch_any) &&
-           leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, anywhere);
+           leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, anywhere.cost);
   };
   if (std::ranges::any_of(blocks, skips)) Joiner(function).run();
 }

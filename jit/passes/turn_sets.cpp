@@ -1,3 +1,4 @@
+// TurnValues of several values at once.
 #include <algorithm>
 
 #include "jit/passes/turn_values.hpp"
@@ -29,11 +30,11 @@ std::optional<ValueId> TurnValues::set(const Set& values, unsigned lane, unsigne
 }
 
 /// Of a value in place of all components: one of dwords, a sum, or the same in all turns.
-std::optional<ValueId> TurnValues::equal_set(const SetKey& key, unsigned lanes) {
+std::optional<ValueId> TurnValues::equal_set(const SetKey& key) {
   const Value* found = find(key.values[0], key.lane);
   if (!found) return std::nullopt;
   if (key.values.size() == 1 && key.parts == 1) return as_vector(*found);
-  if (found->is_alike()) return to_.splat(first_of(*found), lanes);
+  if (found->is_alike()) return to_.splat(first_of(*found), lanes_of(key));
   return found->sum && key.parts == 1 ? set_of_sums(key) : std::nullopt;
 }
 
@@ -81,16 +82,14 @@ std::optional<ValueId> TurnValues::set_of_sums(const SetKey& key) {
 
 std::optional<ValueId> TurnValues::make_set(const SetKey& key) {
   const Set& values = key.values;
-  const auto lanes = static_cast<unsigned>(turns_ * values.size() * key.parts);
-  if (lanes > ir::max_lanes) return std::nullopt;
-  const bool are_equal = std::ranges::all_of(values, [&](ValueId value) { return value == values[0]; });
+  if (lanes_of(key) > ir::max_lanes) return std::nullopt;
   const auto has_op = [&](Op op) {
     return std::ranges::all_of(values, [&](ValueId value) {
       const Inst* inst = definition(value);
       return inst && inst->op == op;
     });
   };
-  if (are_equal && key.parts == 1 && !has_op(Op::recast)) return equal_set(key, lanes);
+  if (key.is_of_one() && key.parts == 1 && !has_op(Op::recast)) return equal_set(key);
   const bool are_sums = key.parts == 1 && values.size() > 1 && !has_op(Op::constant) &&
                         std::ranges::all_of(values, [&](ValueId value) { return may_be_sum(value); });
   if (are_sums) return set_of_sums(key);
@@ -107,16 +106,13 @@ std::optional<ValueId> TurnValues::make_set(const SetKey& key) {
 
 /// Of the results of alike ops.
 std::optional<ValueId> TurnValues::set_of(std::span<const Inst* const> by, const SetKey& key) {
-  const Set& values = key.values;
   const unsigned lane = key.lane, parts = key.parts;
-  const auto lanes = static_cast<unsigned>(turns_ * values.size() * parts);
   const Inst& first = *by[0];
   const auto operand = [&](unsigned k, unsigned of_lane, unsigned of_parts) {
     Set args;
     for (const Inst* inst : by) args.push_back(function_.arg(*inst, k));
     return set(args, of_lane, of_parts);
   };
-  const bool are_equal = std::ranges::all_of(values, [&](ValueId value) { return value == values[0]; });
   switch (first.op) {
     case Op::load:
       return parts == 1 ? load_set(by, key) : std::nullopt;
@@ -124,13 +120,13 @@ std::optional<ValueId> TurnValues::set_of(std::span<const Inst* const> by, const
       return ir::is_mask(first.type) ? std::nullopt : constants(by, parts);
     case Op::splat:
       // One element is no whole dword.
-      if (parts > 1) return are_equal ? equal_set(key, lanes) : std::nullopt;
+      if (parts > 1) return key.is_of_one() ? equal_set(key) : std::nullopt;
       return operand(0, 0, parts);
     case Op::recast: {
       // Of dwords, or to them.
       const unsigned of_parts = parts == 1 ? dword / ir::size_of(first.from) : 1;
       if (ir::size_of(first.type) * parts != dword || ir::size_of(first.from) * of_parts != dword ||
-          turns_ * values.size() * dword % recast_bytes != 0)
+          turns_ * by.size() * dword % recast_bytes != 0)
         return std::nullopt;
       const auto from = operand(0, lane, of_parts);
       return from ? std::optional(to_.recast(first.type, *from)) : std::nullopt;
@@ -158,7 +154,7 @@ std::optional<ValueId> TurnValues::set_of(std::span<const Inst* const> by, const
     if (!arg) return std::nullopt;
     args.push_back(*arg);
   }
-  return append(first, lanes, args);
+  return append(first, lanes_of(key), args);
 }
 
 /// Those of each component again and again.

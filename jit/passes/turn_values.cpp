@@ -56,7 +56,7 @@ std::optional<TurnSum> TurnValues::sum(ValueId value, unsigned lane) {
 }
 
 void TurnValues::write_left() {
-  for (const auto& [place, left] : left_) to_.reg_write(ir::Region::packed(place), left.value);
+  for (const auto& [place, value] : left_) to_.reg_write(ir::Region::packed(place), value);
   left_.clear();
 }
 
@@ -183,7 +183,7 @@ std::optional<TurnValues::Value> TurnValues::read(const Inst& inst, std::uint32_
 std::optional<TurnValues::Value> TurnValues::counter(const Inst& read, SlotRange bytes) {
   const CountedLoop::Counter* counter = nullptr;
   for (const CountedLoop::Counter& other : counters_)
-    if (bytes.last >= other.offset && bytes.first < other.end()) counter = &other;
+    if (overlap(bytes, {other.offset, other.end() - 1})) counter = &other;
   const bool is_whole = !counter || (is_dword(read.type) && bytes.first >= counter->offset &&
                                      (bytes.first - counter->offset) % dword == 0);
   if (!is_whole) return std::nullopt;
@@ -199,9 +199,8 @@ std::optional<TurnValues::Value> TurnValues::written(const Write& write, Type ty
   // A copy, as operands move when others are added.
   const Inst inst = function_.blocks[loop_].insts[write.index];
   const unsigned size = ir::size_of(inst.type), at = bytes.first - inst.region.offset, lane = at / size;
-  const bool is_packed = inst.lanes == 1 || inst.region.stride(inst.lanes) == 1;
-  if (inst.mask != ir::no_value || !is_packed || bytes.first < inst.region.offset || lane >= inst.lanes ||
-      at % size + ir::size_of(type) > size)
+  if (inst.mask != ir::no_value || inst.region.stride(inst.lanes) != 1 || bytes.first < inst.region.offset ||
+      lane >= inst.lanes || at % size + ir::size_of(type) > size)
     return std::nullopt;
   ValueId source = function_.arg(inst, 0);
   if (ir::size_of(type) < size) {
@@ -219,7 +218,7 @@ std::optional<TurnValues::Value> TurnValues::written(const Write& write, Type ty
 /// A register's lane as the turn begins, `one`, of which each turn leaves `value` to the next.
 std::optional<TurnValues::Value> TurnValues::from_turn_before(const Inst& one, const Value& value) {
   const ValueId vector = as_vector(value);
-  left_.insert_or_assign(one.region.offset, Left{one.type, to_.slice(vector, turns_ - 1, 1)});
+  left_.insert_or_assign(one.region.offset, to_.slice(vector, turns_ - 1, 1));
   ValueId turns = append(one, 1, {});
   if (turns_ > 1) turns = to_.concat(turns, to_.slice(vector, 0, turns_ - 1));
   return Value{.type = one.type, .vector = turns};

@@ -2,7 +2,9 @@
 // What one lane of a loop's values is in several consecutive turns: a vector with a lane for each turn, or a
 // number and how much it increases from turn to turn. Several values, such as x y z w of a float4, are one
 // vector if the same is computed of each: theirs of the first turn, then those of the next.
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,7 +28,6 @@ class TurnValues {
   TurnValues(ir::Builder& to, ir::BlockId loop, std::span<const CountedLoop::Counter> counters,
              unsigned turns);
 
-  unsigned turns() const { return turns_; }
   /// Lane `lane` of the values in all turns: `turns` x values.size() lanes. Nothing: the ops cannot be done
   /// like that.
   std::optional<ir::ValueId> in_turns(std::span<const ir::ValueId> values, unsigned lane);
@@ -76,6 +77,7 @@ class TurnValues {
   struct SetKey {
     Set values;
     unsigned lane, parts;
+    bool is_of_one() const { return std::ranges::count(values, values[0]) == std::ssize(values); }
     bool operator<(const SetKey& other) const {
       return std::tie(values, lane, parts) < std::tie(other.values, other.lane, other.parts);
     }
@@ -84,11 +86,6 @@ class TurnValues {
   struct Write {
     std::uint32_t index;  ///< in the loop
     SlotRange bytes;      ///< of the register file
-  };
-  /// What a register holds when a round has ended.
-  struct Left {
-    ir::Type type;
-    ir::ValueId value;
   };
 
   const ir::Inst* definition(ir::ValueId value) const;
@@ -110,10 +107,13 @@ class TurnValues {
     unsigned lanes;
   };
   std::optional<Parts> parts_of(ir::MemoryAccess& access, ir::Type type, unsigned elements) const;
+  unsigned lanes_of(const SetKey& key) const {
+    return static_cast<unsigned>(turns_ * key.values.size() * key.parts);
+  }
   std::optional<ir::ValueId> set(const Set& values, unsigned lane, unsigned parts = 1);
   std::optional<ir::ValueId> make_set(const SetKey& key);
   std::optional<ir::ValueId> set_of(std::span<const ir::Inst* const> by, const SetKey& key);
-  std::optional<ir::ValueId> equal_set(const SetKey& key, unsigned lanes);
+  std::optional<ir::ValueId> equal_set(const SetKey& key);
   std::optional<ir::ValueId> set_of_sums(const SetKey& key);
   std::optional<ir::ValueId> constants(std::span<const ir::Inst* const> by, unsigned parts);
   std::optional<ir::ValueId> load_set(std::span<const ir::Inst* const> by, const SetKey& key);
@@ -141,7 +141,7 @@ class TurnValues {
   std::set<Key> pending_;  ///< being made, or not possible
   Values own_, shared_;    ///< of one lane; of all
   Sets own_sets_, shared_sets_;
-  std::map<std::uint32_t, Left> left_;  ///< by the place of the register
+  std::map<std::uint32_t, ir::ValueId> left_;  ///< in registers when the turns end, by their places
   std::map<std::pair<ir::ValueId, std::vector<std::uint32_t>>, ir::ValueId> spread_;
   std::unordered_map<ir::ValueId, ir::ValueId> first_turns_;
 };

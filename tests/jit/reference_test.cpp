@@ -152,6 +152,39 @@ TEST_CASE("masks and lanes: slice, concat, bits, groups, splat") {
       });
 }
 
+TEST_CASE("parts of vectors, wherever they begin, and what is put in front of others") {
+  constexpr unsigned to = 256, front = 416;  // bytes of the register file, of which each holds its number
+  for (const unsigned bytes : {1u, 2u, 4u, 8u})
+    for (const unsigned lanes : {8u, 16u, 32u})
+      for (const unsigned count : {1u, 2u, 3u, 4u, 8u})
+        for (const unsigned first : {0u, 1u, 3u, 4u, lanes - count}) {
+          if (first + count > lanes) continue;
+          const auto text = fmt::format(
+              "  %0 = reg_read.u{0}x{1} r0<1;1,0>\n  %1 = slice.u{0}x{2} %0, {3}\n"
+              "  reg_write.u{0}x{2} r8<1;1,0>, %1\n",
+              8 * bytes, lanes, count, first);
+          one_block(text, [&](World& world) {
+            INFO(text);
+            for (unsigned i = 0; i < count * bytes; ++i)
+              REQUIRE(at<std::uint8_t>(world, to + i) == static_cast<std::uint8_t>(first * bytes + i));
+            REQUIRE(at<std::uint8_t>(world, to + count * bytes) ==
+                    static_cast<std::uint8_t>(to + count * bytes));
+          });
+        }
+  for (const auto* type : {"u32", "f32"})
+    for (const unsigned lanes : {8u, 16u, 32u}) {
+      const auto text = fmt::format(
+          "  %0 = reg_read.{0}x1 r13<1;1,0>\n  %1 = reg_read.{0}x{1} r0<1;1,0>\n"
+          "  %2 = concat.{0}x{2} %0, %1\n  reg_write.{0}x{2} r8<1;1,0>, %2\n",
+          type, lanes - 1, lanes);
+      one_block(text, [&](World& world) {
+        INFO(text);
+        for (unsigned i = 0; i < 4 * lanes; ++i)
+          REQUIRE(at<std::uint8_t>(world, to + i) == static_cast<std::uint8_t>(i < 4 ? front + i : i - 4));
+      });
+    }
+}
+
 TEST_CASE("groups of lanes that are no power of two") {
   one_block(
       "  %0 = constant.mx6 0x22\n  %1 = group_any.mx6 %0, 3\n  %2 = constant.mx6 0x38\n"
