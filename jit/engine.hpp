@@ -417,23 +417,8 @@ enum class Safepoints : std::uint8_t {
   Instructions,  ///< at every block, which lowering then begins at each guest instruction
 };
 
-/// What the caller promises of the local ids of the channels with which threads begin, which are the lowest
-/// ones: `count` elements of 16 bits from byte `offset` of the register file on increase by 1 within each
-/// `run` of them, from a multiple of `run`, and none is above 0x7fff. In the rows after it, if there are any,
-/// the elements of a run are then all equal.
-struct ConsecutiveIds {
-  std::uint32_t offset = 0;
-  std::uint32_t count = 0;
-  std::uint32_t run = 0;  ///< a power of two; 0: nothing is promised
-  std::uint32_t rows = 1;
-  std::uint32_t row_bytes = 0;  ///< from one row to the next, where there are several
-
-  std::uint32_t end() const { return offset + (rows - 1) * row_bytes + 2 * count; }
-  bool operator==(const ConsecutiveIds&) const = default;
-};
-
-/// How local ids change from thread to thread of a group, by row of ConsecutiveIds. Threads form lines, one
-/// after the other, as where a row of work-items takes several threads.
+/// How local ids change from thread to thread of a group, by row of ir::ConsecutiveIds. Threads form lines,
+/// one after the other, as where a row of work-items takes several threads.
 struct IdSteps {
   using ByRow = std::array<std::uint32_t, 3>;
   ByRow by_line{};  ///< how much higher ids are in a thread than in the same one of the line before
@@ -452,7 +437,7 @@ struct KnownRegister {
 /// What is the same in all threads that begin in a launch.
 struct LaunchFacts {
   /// A thread that breaks the promise computes nonsense, but can access nothing more than otherwise.
-  ConsecutiveIds ids = {};
+  ir::ConsecutiveIds ids = {};
   /// Exactly the lowest `channels` channels are active as a thread begins; 0: nothing is promised. The caller
   /// must guarantee it, for restored threads too: code does not check addresses of other channels.
   std::uint32_t channels = 0;

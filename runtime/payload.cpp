@@ -422,7 +422,7 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
   return PayloadBuilder(kernel, arguments, range, buffers, limits).build();
 }
 
-jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run) {
+ir::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run) {
   return {first, kernel.simd_size, run, std::max(1u, kernel.local_ids.rows()), kernel.local_ids.row_bytes};
 }
 

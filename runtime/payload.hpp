@@ -122,7 +122,7 @@ Result<Payload> build_payload(const Kernel& kernel, std::span<const ArgumentValu
 
 /// States that the local ids of a kernel's threads, whose data begins at byte `first` of the register file,
 /// increase by 1 within each run of `run` channels.
-jit::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
+ir::ConsecutiveIds consecutive_ids(const Kernel& kernel, std::uint32_t first, std::uint32_t run);
 /// Where a kernel's threads, whose data begins at byte `first` of the register file, get the addresses of the
 /// buffers that they also reach through the binding table.
 std::vector<ir::PointerArgument> pointer_arguments(const Kernel& kernel, std::uint32_t first);

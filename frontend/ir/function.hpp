@@ -128,6 +128,21 @@ struct PointerArgument {
   bool operator==(const PointerArgument&) const = default;
 };
 
+/// What launches promise of the local ids of the channels with which threads begin, which are the lowest
+/// ones: `count` elements of 16 bits from byte `offset` of the register file on increase by 1 within each
+/// `run` of them, from a multiple of `run`, and none is above 0x7fff. In the rows after it, if there are any,
+/// the elements of a run are then all equal.
+struct ConsecutiveIds {
+  std::uint32_t offset = 0;
+  std::uint32_t count = 0;
+  std::uint32_t run = 0;  ///< a power of two; 0: nothing is promised
+  std::uint32_t rows = 1;
+  std::uint32_t row_bytes = 0;  ///< from one row to the next, where there are several
+
+  std::uint32_t end() const { return offset + (rows - 1) * row_bytes + 2 * count; }
+  bool operator==(const ConsecutiveIds&) const = default;
+};
+
 using PoolEntry = std::array<std::uint64_t, max_lanes>;
 
 struct Function {
@@ -158,6 +173,7 @@ struct Function {
   std::pmr::vector<PoolEntry> pool;         ///< lane values of vconst, each in the low bits
   std::vector<std::string> strings;         ///< texts of traps
   std::vector<PointerArgument> pointers;    ///< what launches promise of threads
+  ConsecutiveIds ids;                       ///< likewise
   bool disjoint_surfaces = false;           ///< a promise like LaunchFacts::disjoint_surfaces
   std::pmr::memory_resource* resource;
 

@@ -9,8 +9,6 @@ namespace {
 
 using namespace ir;
 
-constexpr unsigned access_cost = 6;
-
 /// The cost of an op on a vector, in instructions; nothing for ops that take long.
 std::optional<unsigned> cost_of(const Inst& inst) {
   switch (inst.op) {
@@ -26,9 +24,9 @@ std::optional<unsigned> cost_of(const Inst& inst) {
     case Op::flag_write:
       return 2;
     case Op::load:
-      return access_cost * std::max(1u, inst.lanes / 8u) * inst.result_count;
+      return access_cost(inst.lanes) * inst.result_count;
     case Op::store:
-      return access_cost * std::max(1u, inst.lanes / 8u) * (inst.arg_count - 1u);
+      return access_cost(inst.lanes) * (inst.arg_count - 1u);
     default:
       break;
   }

@@ -1,5 +1,6 @@
 #pragma once
 // What a block costs whose instructions are all executed: of channels of which some are active, none perhaps.
+#include <algorithm>
 #include <cstddef>
 
 #include "frontend/ir/function.hpp"
@@ -16,6 +17,9 @@ inline constexpr unsigned cost_vector_bytes = 32;
 struct CostLimit {
   unsigned cost, integer_cost;
 };
+
+/// What an access of one element of so many channels costs.
+constexpr unsigned access_cost(unsigned lanes) { return 6 * std::max(1u, lanes / 8u); }
 
 /// Whether the block from instruction `first` on, without its terminator, costs no more than the limit. Ops
 /// that take long cost too much in any case.

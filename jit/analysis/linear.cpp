@@ -29,10 +29,10 @@ bool is_access(const Inst& inst) { return inst.op == Op::load || inst.op == Op::
 
 class Solver {
  public:
-  Solver(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids, bool begins_again)
+  Solver(const ir::Function& function, const Liveness& liveness, bool begins_again)
       : function_(function),
         liveness_(liveness),
-        ids_(ids),
+        ids_(function.ids),
         begins_again_(begins_again),
         parked_(function),
         facts_of_{std::vector<Fact>(function.values.size()), std::vector<Fact>(function.values.size())},
@@ -466,7 +466,7 @@ class Solver {
 
   const ir::Function& function_;
   const Liveness& liveness_;
-  const ConsecutiveIds ids_;
+  const ir::ConsecutiveIds& ids_;
   const bool begins_again_;
   const ParkedChannels parked_;
   std::array<std::vector<Fact>, 2> facts_of_;  // of each value for any channels active, then for all
@@ -501,10 +501,9 @@ bool worth_while(const ir::Function& function) {
 
 }  // namespace
 
-LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
-                       bool begins_again) {
-  if (ids.run == 0 || !worth_while(function)) return;
-  Solver solver(function, liveness, ids, begins_again);
+LinearUses::LinearUses(const ir::Function& function, const Liveness& liveness, bool begins_again) {
+  if (function.ids.run == 0 || !worth_while(function)) return;
+  Solver solver(function, liveness, begins_again);
   solver.solve();
   for (const bool full : {false, true}) {
     ramps_[full ? 1 : 0] = solver.ramps(full);

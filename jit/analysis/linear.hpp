@@ -1,7 +1,7 @@
 #pragma once
 // Which memory accesses are known, when a function is translated, to have addresses a fixed distance apart,
 // and which comparisons are of a value that increases by one from lane to lane and one that is the same in
-// every lane: the local ids with which a thread begins increase by one from channel to channel, and sums and
+// every lane: the local ids with which a thread begins (Function::ids) increase by one from channel to channel, and sums and
 // products with them follow. A forward dataflow over the register file; it knows no host.
 //
 // Facts hold modulo 2^32, as addresses do. Whether addresses are in bounds is not known.
@@ -13,7 +13,6 @@
 #include "frontend/ir/function.hpp"
 #include "jit/analysis/liveness.hpp"
 #include "jit/analysis/symbols.hpp"
-#include "jit/engine.hpp"
 
 namespace eum::jit {
 
@@ -55,8 +54,7 @@ class LinearUses {
 
   /// `begins_again`: partial versions of blocks begin again as full ones when no channel is inactive any
   /// more; see analysis/reconvergence.
-  LinearUses(const ir::Function& function, const Liveness& liveness, const ConsecutiveIds& ids,
-             bool begins_again);
+  LinearUses(const ir::Function& function, const Liveness& liveness, bool begins_again);
 
   /// The block's uses, in order, with all channels active as the block begins (`full`), or any.
   std::span<const LinearUse> of(ir::BlockId block, bool full) const;

@@ -291,6 +291,7 @@ class HostEngine final : public Engine {
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
     function.pointers = promised.pointers;
+    if (options.optimisations[Optimisation::linear]) function.ids = promised.ids;
     function.disjoint_surfaces = promised.disjoint_surfaces;
     if (auto done = run_pipeline(function, {.optimisations = options.optimisations,
                                             .exact_registers = options.exact_registers,
@@ -306,9 +307,7 @@ class HostEngine final : public Engine {
     code.setErrorHandler(&errors);
     if (options.listing) code.setLogger(&logger);
     Liveness liveness(function, target.vector_bytes, options.exact_registers);
-    const LinearUses linear(function, liveness,
-                            options.optimisations[Optimisation::linear] ? promised.ids : ConsecutiveIds{},
-                            options.optimisations[Optimisation::reconvergence]);
+    const LinearUses linear(function, liveness, options.optimisations[Optimisation::reconvergence]);
     const ScalarRuns runs(function, liveness, linear, options.optimisations);
     if (options.optimisations[Optimisation::first_lanes] && !runs.empty() && function.blocks.size() > 1) {
       // Accesses that are done by runs do not read the lanes' addresses.

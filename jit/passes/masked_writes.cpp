@@ -164,6 +164,10 @@ class MaskedWrites {
   /// Finds the values that make up the lanes of a read, the latest first in parts_; returns how many they
   /// are.
   std::optional<unsigned> find_parts(const Inst& read, std::span<const Known> known) {
+    if (!known.empty() && (known.back().mask == no_value || is_within(read.mask, known.back().mask))) {
+      parts_.front() = known.back();
+      return 1;
+    }
     tables_.begin();
     const auto table = [&](ValueId mask) {
       return tables_.of(function_, mask, 0, read.lanes,
@@ -182,6 +186,24 @@ class MaskedWrites {
       missing &= ~*own;
     }
     return missing == 0 && parts != 0 ? std::optional(parts) : std::nullopt;
+  }
+
+  /// Whether the mask was made of the other by conditions, of branches one within the other: of any number,
+  /// which truth tables are not.
+  bool is_within(ValueId mask, ValueId other) const {
+    const Inst *part = out_.definition(mask), *of = out_.definition(other);
+    if (part && of && part->op == Op::slice && of->op == Op::slice && part->imm == of->imm)
+      return is_within(function_.arg(*part, 0), function_.arg(*of, 0));
+    unsigned steps = 0;
+    return is_made_of(mask, other, steps);
+  }
+  bool is_made_of(ValueId mask, ValueId other, unsigned& steps) const {
+    constexpr unsigned most_steps = 64;
+    if (mask == other) return true;
+    const Inst* made = out_.definition(mask);
+    if (!made || (made->op != Op::and_ && made->op != Op::andn) || ++steps > most_steps) return false;
+    return is_made_of(function_.arg(*made, 1), other, steps) ||
+           (made->op == Op::and_ && is_made_of(function_.arg(*made, 0), other, steps));
   }
 
   Function& function_;

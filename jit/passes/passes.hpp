@@ -109,6 +109,9 @@ void distances(ir::Function& function);
 /// Masks that are used only under another mask are simplified by it.
 void needed_lanes(ir::Function& function);
 
+/// Stores to the same places under several masks become one, if surfaces share no memory.
+void join_stores(ir::Function& function);
+
 /// Users of a complemented mask use the mask itself: select, and, andn.
 void complements(ir::Function& function);
 

@@ -13,9 +13,11 @@
 
 #include "jit/analysis/block_cost.hpp"
 #include "jit/analysis/block_facts.hpp"
+#include "jit/analysis/depends_on_load.hpp"
 #include "jit/analysis/liveness.hpp"
 #include "jit/analysis/parked.hpp"
 #include "jit/analysis/reconvergence.hpp"
+#include "jit/passes/inert_body.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -24,23 +26,17 @@ namespace {
 
 using namespace ir;
 
-/// Of a body that is executed whatever the channels are.
-struct BodyLimit {
-  CostLimit cost;
-  bool may_store;
-};
 /// In a loop channels diverge more often.
 constexpr BodyLimit anywhere{{100, 220}, true}, in_loop{{48, 64}, false};
-/// Writes of a block that get their old content back.
-constexpr std::size_t most_undone = 4;
-constexpr unsigned least_stored_bytes = 4;
 
 class Joiner {
  public:
-  explicit Joiner(Function& function)
+  Joiner(Function& function, bool joins_stores)
       : function_(function),
+        joins_stores_(joins_stores),
         parked_(function),
         liveness_(function, cost_vector_bytes, false),
+        bodies_(function, liveness_, parked_),
         predecessors_(function.blocks.size()),
         is_in_loop_(blocks_in_loops(function)),
         variables_(function.mask_variables) {
@@ -84,21 +80,25 @@ class Joiner {
     if (branch.op != Op::branch_any) return false;
     const BlockId masked = branch.targets.taken, end = branch.targets.fallthrough;
     if (!may_join(id, masked) || end == masked) return false;
-    limit_ = is_in_loop_[id] ? in_loop : anywhere;
     const Block& skipped = function_.blocks[masked];
     const Inst& leads = skipped.insts.back();
     const bool has_other = leads.op == Op::branch_any;
     if ((leads.op != Op::jump && !has_other) || leads.targets.taken != end) return false;
-    std::vector<Inst> undone;
-    if (!is_inert(skipped, 0, no_value, undone)) return false;
+    limit_ = is_in_loop_[id] ? in_loop : anywhere;
+    const auto body = bodies_.body(skipped, 0, no_value, limit_);
+    if (!body) return false;
     begin(id);
     const ValueId on = resolve(arg(branch, 0));
     if (content(0) != on || !come_back(on, end)) return false;
     other_ = has_other ? other_of(id, skipped, on, end) : std::nullopt;
     if (has_other && !other_) return false;
+    if (!may_store(*body, on)) {
+      other_.reset();
+      return false;
+    }
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(on, skipped);
-    append_if_any(skipped, 0, on, undone);
+    append_if_any(skipped, 0, on, body->undone);
     if (has_other) {
       // Control also went to the other block with no channel active.
       const ValueId none = append(Op::not_, function_.simd, {append_any(on)});
@@ -110,22 +110,34 @@ class Joiner {
     return true;
   }
 
+  /// One element of each channel that takes the branch, and no byte or word; more if both branches store to
+  /// the same places. A condition of ids and arguments is mostly the same in all channels of a thread, so
+  /// that loads are worth being skipped.
+  bool may_store(const InertBodies::Body& body, ValueId on) const {
+    if (other_ && joins_stores_ && !body.stored.empty() && other_->body.stored == body.stored)
+      return (!body.loads && !other_->body.loads) || depends_on_load(function_, insts_, on);
+    return is_simple(body) && (!other_ || is_simple(other_->body));
+  }
+  static bool is_simple(const InertBodies::Body& body) {
+    return body.stored.empty() || (!body.loads && !body.has_branches && body.stored.size() == 1 &&
+                                   size_of(body.stored.front().type) >= least_masked_bytes);
+  }
+
   /// If a block ends with what is executed for some channels only: the others, for which more follows.
   struct Other {
     BlockId block;           ///< that ends like that
     std::uint64_t variable;  ///< where they are parked
     ValueId mask;            ///< those channels
     ValueId wanted = no_value;
-    std::vector<Inst> undone;  ///< of its writes
+    InertBodies::Body body;
   };
   /// If `skipped` parks all its channels, and continues for those that were parked before it, in a block that
   /// can be joined too.
   std::optional<Other> other_of(BlockId id, const Block& skipped, ValueId on, BlockId end) {
     const auto variable = reconverges_from(function_, function_.blocks[end]);
-    std::vector<Inst> undone;
-    if (!variable || parked_(id, *variable) ||
-        !is_inert_other(end, skipped.insts.back().targets.fallthrough, undone))
-      return std::nullopt;
+    if (!variable || parked_(id, *variable)) return std::nullopt;
+    auto body = other_body(end, skipped.insts.back().targets.fallthrough);
+    if (!body) return std::nullopt;
     const Inst* asked = jit::definition(skipped, arg(skipped.insts.back(), 0));
     if (content(*variable) == no_value || !asked || asked->op != Op::mask_get || asked->imm != *variable)
       return std::nullopt;
@@ -136,15 +148,16 @@ class Joiner {
     }
     if (!is_none(jit::definition(skipped, left))) return std::nullopt;
     const Other other{id, *variable, without_variable(content(*variable), *variable), no_value,
-                      std::move(undone)};
+                      std::move(*body)};
     return other.mask != no_value ? std::optional(other) : std::nullopt;
   }
-  bool is_inert_other(BlockId other, BlockId end, std::vector<Inst>& undone) {
+  std::optional<InertBodies::Body> other_body(BlockId other, BlockId end) {
     const Block& block = function_.blocks[other];
     const Inst& leads = block.insts.back();
-    return predecessors_[other] == 2 && !block.safepoint && leads.op == Op::jump &&
-           leads.targets.taken == end && is_joined(end) &&
-           is_inert(block, Reconvergence::end, block.insts[Reconvergence::all].result, undone);
+    if (predecessors_[other] != 2 || block.safepoint || leads.op != Op::jump || leads.targets.taken != end ||
+        !is_joined(end))
+      return std::nullopt;
+    return bodies_.body(block, Reconvergence::end, block.insts[Reconvergence::all].result, limit_);
   }
   /// Whether two edges lead to the block, which become one.
   bool is_joined(BlockId end) const { return predecessors_[end] == 2 && !function_.blocks[end].safepoint; }
@@ -157,7 +170,7 @@ class Joiner {
     guest_ip_ = skipped.insts.front().guest_ip;
     append_spend(other_->wanted, skipped);
     append_if_any(skipped, append_reconvergence(id, skipped, other_->variable), other_->wanted,
-                  other_->undone);
+                  other_->body.undone);
     other_.reset();
     drop(masked);
     --predecessors_[end];
@@ -197,134 +210,9 @@ class Joiner {
     return next != id && next != 0 && predecessors_[next] == 1 && !function_.blocks[next].safepoint;
   }
 
-  // ---- What is skipped
-
-  /// Whether the block from instruction `first` on has no effect if no channel is active, once the writes
-  /// `undone` are; `on` is the execution mask.
-  bool is_inert(const Block& block, std::size_t first, ValueId on, std::vector<Inst>& undone) {
-    if (!is_short(block, first, limit_.cost) || !may_store(block)) return false;
-    parts_ = {on};
-    for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
-      const Inst& inst = block.insts[i];
-      if (!is_inert(block, inst)) {
-        if (inst.op != Op::reg_write && inst.op != Op::flag_write) return false;
-        if (is_wanted(inst, block.insts.back()) && !may_undo(inst, undone)) return false;
-      }
-      if (is_mask(inst.type) && inst.result_count == 1 && is_part_made(inst)) parts_.push_back(inst.result);
-    }
-    return true;
-  }
-  /// Of what stores, only a body that is about nothing else is executed for no channel: one that stores a
-  /// dword or more of each channel to a buffer, outside of loops. Threads with no channel for the body are
-  /// frequent in local memory, and a store costs more than what leads to it. Hosts have no masked stores of
-  /// bytes and words.
-  bool may_store(const Block& block) const {
-    unsigned lanes = 0;
-    bool loads = false;
-    for (const Inst& inst : block.insts) {
-      loads |= inst.op == Op::load;
-      if (inst.op != Op::store) continue;
-      lanes += inst.lanes;
-      if (size_of(inst.type) < least_stored_bytes || !function_.access(inst).is_fixed_surface()) return false;
-    }
-    return lanes == 0 || (!loads && lanes <= function_.simd && limit_.may_store);
-  }
-  /// Adds the write to those that get their old content back.
-  bool may_undo(const Inst& write, std::vector<Inst>& undone) const {
-    const auto is_same = [&](const Inst& other) {
-      return other.op == write.op && other.type == write.type && other.lanes == write.lanes &&
-             (write.op == Op::flag_write ? other.imm == write.imm : other.region == write.region);
-    };
-    if (std::ranges::any_of(undone, is_same)) return true;
-    if (undone.size() == most_undone) return false;
-    undone.push_back(write);
-    return true;
-  }
-  bool is_inert(const Block& block, const Inst& inst) const {
-    switch (inst.op) {
-      case Op::spend:
-        return counts_if_any(block, inst) || counts_empty(block, inst);
-      case Op::mask_set:
-        return inst.imm == 0 ? is_part(arg(inst, 0)) : only_adds(block, inst) || sets_part(block, inst);
-      case Op::load:
-      case Op::store:
-      case Op::reg_write:
-      case Op::flag_write:
-        return inst.mask != no_value && is_part(inst.mask);
-      default:
-        return true;
-    }
-  }
-  /// Whether it counts nothing if no channel is active.
-  bool counts_if_any(const Block& block, const Inst& inst) const {
-    const ValueId counted = arg(inst, 0);
-    if (is_part(counted)) return true;
-    // As append_if_any() leaves it.
-    const Inst* both = jit::definition(block, counted);
-    const Inst* any = both && both->op == Op::and_ ? jit::definition(block, arg(*both, 1)) : nullptr;
-    return any && any->op == Op::group_any && is_part(arg(*any, 0));
-  }
-  /// Whether it also counts instructions if no channel is active: always, or those of a joined block to which
-  /// control also went then.
-  bool counts_empty(const Block& block, const Inst& inst) const {
-    if (inst.op != Op::spend) return false;
-    const Inst* wanted = jit::definition(block, arg(inst, 0));
-    if (!wanted || wanted->op != Op::or_) return wanted && wanted->op == Op::constant;
-    const Inst* none = jit::definition(block, arg(*wanted, 1));
-    return none && none->op == Op::not_;
-  }
-  /// Whether it has no channel that the execution mask does not have.
-  bool is_part(ValueId mask) const { return contains(parts_, mask); }
-  bool is_part_made(const Inst& inst) const {
-    switch (inst.op) {
-      case Op::mask_get:
-      case Op::constant:
-        return inst.imm == 0;
-      case Op::slice:
-        return is_part(arg(inst, 0));
-      case Op::and_:
-        return is_part(arg(inst, 0)) || is_part(arg(inst, 1));
-      case Op::andn:
-        return is_part(arg(inst, 1));
-      case Op::or_:
-      case Op::concat:
-        return is_part(arg(inst, 0)) && is_part(arg(inst, 1));
-      default:
-        return false;
-    }
-  }
-  /// Whether it only adds channels of the execution mask to the variable.
-  bool only_adds(const Block& block, const Inst& set) const {
-    const ValueId more = added(set, [&](ValueId value) { return jit::definition(block, value); });
-    return more != no_value && is_part(more);
-  }
-  /// Whether channels of the execution mask replace none that were in the variable.
-  bool sets_part(const Block& block, const Inst& set) const {
-    const auto id = static_cast<BlockId>(&block - function_.blocks.data());
-    return is_part(arg(set, 0)) && !parked_(id, set.imm);
-  }
-  /// Whether one of the blocks that follow needs the write.
-  bool is_wanted(const Inst& write, const Inst& terminator) const {
-    return std::ranges::any_of(successors(terminator), [&](BlockId next) {
-      return next != no_block && liveness_.is_written_for(write, liveness_.live_in(next));
-    });
-  }
-
   // ---- Masks
 
   static bool is_none(const Inst* mask) { return mask && mask->op == Op::constant && mask->imm == 0; }
-  static bool is_content(const Inst* mask, std::uint64_t variable) {
-    return mask && mask->op == Op::mask_get && mask->imm == variable;
-  }
-  /// What a mask_set adds to what the variable held; no_value: it does something else.
-  template <class Definition>
-  ValueId added(const Inst& set, Definition definition) const {
-    const Inst* sum = definition(arg(set, 0));
-    if (!sum || sum->op != Op::or_) return no_value;
-    for (const unsigned k : {0u, 1u})
-      if (is_content(definition(arg(*sum, k)), set.imm)) return arg(*sum, 1 - k);
-    return no_value;
-  }
 
   // ---- The joined block
 
@@ -456,7 +344,7 @@ class Joiner {
     for (const Inst& write : undone) old.push_back(append_read(write));
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       Inst inst = block.insts[i];
-      if (counts_empty(block, inst)) {
+      if (bodies_.counts_empty(block, inst)) {
         if (any == no_value) any = append_any(channels);
         const ValueId wanted = resolve(arg(inst, 0));
         append(Op::spend, function_.simd, {append(Op::and_, function_.simd, {wanted, any})}, inst.imm);
@@ -512,7 +400,7 @@ class Joiner {
   /// For a variable that held nothing before it was set.
   void drop_empty(std::uint64_t variable) {
     for (const std::size_t set : variables_[variable].sets) {
-      const ValueId more = added(insts_[set], [&](ValueId value) { return definition(value); });
+      const ValueId more = added(function_, insts_[set], [&](ValueId value) { return definition(value); });
       if (more != no_value) function_.args(insts_[set])[0] = more;
     }
   }
@@ -553,12 +441,13 @@ class Joiner {
   }
 
   Function& function_;
+  const bool joins_stores_;  // of both branches
   MayBeParked parked_;
   Liveness liveness_;  // as before blocks were joined
+  InertBodies bodies_;
   std::vector<unsigned> predecessors_;
   std::vector<bool> is_in_loop_;  // by block
   BodyLimit limit_{};             // of what a skipped block may cost
-  std::vector<ValueId> parts_;    // of it: masks within the execution mask
   // The block that is being built, without its terminator.
   BlockId begun_ = no_block;
   std::vector<Inst> insts_;
@@ -575,6 +464,11 @@ class Joiner {
   std::optional<Other> other_;
   std::uint32_t guest_ip_ = 0;
 };
+
+/// Whether join_stores() can join what both branches store, as far as that can be told here.
+bool may_join_stores(const Function& function) {
+  return function.disjoint_surfaces && function.ids.run >= function.simd;
+}
 
 }  // namespace
 
@@ -593,7 +487,8 @@ void short_branches(Function& function) {
     return (leads.op == Op::jump || leads.op == Op::branch_any) &&
            leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, anywhere.cost);
   };
-  if (std::ranges::any_of(blocks, skips)) Joiner(function).run();
+  if (std::ranges::none_of(blocks, skips)) return;
+  Joiner(function, may_join_stores(function)).run();
 }
 
 }  // namespace eum::jit

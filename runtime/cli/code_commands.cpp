@@ -123,6 +123,10 @@ jit::LaunchFacts kernel_facts(const CodeOptions& options, const Opened& opened) 
   jit::LaunchFacts facts{.own_images = true};
   if (opened.kernel) facts.pointers = rt::pointer_arguments(*opened.kernel, opened.code.grf_bytes());
   facts.disjoint_surfaces = options.disjoint;
+  const rt::KernelCode& code = opened.code;
+  if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
+    facts.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
+                              : ir::ConsecutiveIds{code.grf_bytes(), code.simd, run};
   return facts;
 }
 
@@ -172,9 +176,6 @@ int print_host_code(const CodeOptions& options) {
   const rt::KernelCode& code = opened.code;
   jit::CompileOptions compile{.listing = true, .exact_registers = false, .optimisations = *left};
   compile.launch = kernel_facts(options, opened);
-  if (const std::uint32_t run = std::min(options.id_run, code.simd); run != 0)
-    compile.launch.ids = opened.kernel ? rt::consecutive_ids(*opened.kernel, code.grf_bytes(), run)
-                                       : jit::ConsecutiveIds{code.grf_bytes(), code.simd, run};
   jit::IdSteps& steps = compile.launch.id_steps;
   std::ranges::copy(options.id_steps, steps.by_line.begin());
   if (!options.id_lines.empty()) {
@@ -230,21 +231,21 @@ void add_code_commands(CLI::App& app, int& exit_code) {
       add_one_kernel(app, exit_code, "ir", "print a kernel as micro-ops", print_micro_ops, ir);
   command->add_flag("--passes", ir->passes, "as the passes over micro-ops leave them");
   command->get_option("--disable")->needs("--passes");
-  const auto add_disjoint_option = [](CLI::App& to, CodeOptions& options) {
-    return to.add_flag("--disjoint", options.disjoint,
-                       "as where no two buffers share memory, which each launch finds out");
+  const auto add_promises = [](CLI::App& to, CodeOptions& options) {
+    to.add_flag("--disjoint", options.disjoint,
+                "as where no two buffers share memory, which each launch finds out");
+    to.add_option("--id-run", options.id_run,
+                  "as where local ids go up by one in runs of so many channels, which each launch finds out")
+        ->check(CLI::IsMember({8u, 16u, 32u}));
   };
-  add_disjoint_option(*command, *ir)->needs("--passes");
+  add_promises(*command, *ir);
+  for (const char* promise : {"--disjoint", "--id-run"}) command->get_option(promise)->needs("--passes");
   auto host = std::make_shared<CodeOptions>();
   command =
       add_one_kernel(app, exit_code, "asm", "print a kernel's host code, annotated with guest instructions",
                      print_host_code, host);
   add_engine_option(*command, host->engine);
-  add_disjoint_option(*command, *host);
-  command
-      ->add_option("--id-run", host->id_run,
-                   "as where local ids go up by one in runs of so many channels, which each launch finds out")
-      ->check(CLI::IsMember({8u, 16u, 32u}));
+  add_promises(*command, *host);
   command
       ->add_option("--id-steps", host->id_steps,
                    "as where local ids are so much higher in each thread than in the one before: X,Y,Z")

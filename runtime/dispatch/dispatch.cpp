@@ -57,7 +57,7 @@ Result<void> check(const WalkerCommand& walk) {
         return error("walk: expected threads of {} channels, as its code relies on, found the mask {:#x}",
                      channels, payload.dispatch_mask(thread));
   }
-  if (const jit::ConsecutiveIds& ids = code.promised.ids; ids.run != 0) {
+  if (const ir::ConsecutiveIds& ids = code.promised.ids; ids.run != 0) {
     const std::uint32_t found =
         consecutive_run({walk.per_thread, walk.per_thread_bytes, code.grf_bytes, walk.last_mask}, ids);
     if (found < ids.run)

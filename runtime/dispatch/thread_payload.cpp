@@ -73,7 +73,7 @@ std::uint32_t run_of_row(const std::byte* row, std::uint32_t on, bool increase, 
 
 }  // namespace
 
-std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+std::uint32_t consecutive_run(const PerThreadData& threads, const ir::ConsecutiveIds& ids) {
   const auto& [bytes, bytes_per_thread, first, last_mask] = threads;
   if (ids.count < least_run || bytes.empty() || ids.offset < first || ids.end() - first > bytes_per_thread)
     return 0;
@@ -90,7 +90,7 @@ std::uint32_t consecutive_run(const PerThreadData& threads, const jit::Consecuti
   return run < least_run ? 0 : run;
 }
 
-std::uint32_t whole_threads(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+std::uint32_t whole_threads(const PerThreadData& threads, const ir::ConsecutiveIds& ids) {
   const auto count = static_cast<std::uint32_t>(threads.bytes.size() / threads.bytes_per_thread);
   return (~threads.last_mask & ir::lane_mask(ids.count)) != 0 ? count - 1 : count;
 }
@@ -99,7 +99,7 @@ namespace {
 
 /// By how much the ids of a thread are higher than those of the thread before, modulo 2^32; nothing if that
 /// depends on the channel.
-std::optional<jit::IdSteps::ByRow> step_to(const PerThreadData& threads, const jit::ConsecutiveIds& ids,
+std::optional<jit::IdSteps::ByRow> step_to(const PerThreadData& threads, const ir::ConsecutiveIds& ids,
                                            std::size_t thread) {
   jit::IdSteps::ByRow steps{};
   for (std::uint32_t row = 0; row < ids.rows; ++row)
@@ -119,7 +119,7 @@ std::optional<jit::IdSteps::ByRow> step_to(const PerThreadData& threads, const j
 
 }  // namespace
 
-jit::IdSteps id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids) {
+jit::IdSteps id_steps(const PerThreadData& threads, const ir::ConsecutiveIds& ids) {
   jit::IdSteps steps;
   if (ids.run == 0 || ids.rows > steps.in_line.size() || threads.bytes_per_thread == 0) return {};
   const std::uint32_t whole = whole_threads(threads, ids);

@@ -18,14 +18,14 @@ struct PerThreadData {
 };
 /// The longest run of channels for which every thread satisfies what `ids` promises, 8 to ids.count; 0: there
 /// is none.
-std::uint32_t consecutive_run(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
+std::uint32_t consecutive_run(const PerThreadData& threads, const ir::ConsecutiveIds& ids);
 
 /// How many threads have all channels active: all of them, or all but the last.
-std::uint32_t whole_threads(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
+std::uint32_t whole_threads(const PerThreadData& threads, const ir::ConsecutiveIds& ids);
 
 /// What LaunchFacts::id_steps says of those, if consecutive_run finds ids.run; none if they are not like
 /// that. Lines of several threads are whole, and so are all threads then.
-jit::IdSteps id_steps(const PerThreadData& threads, const jit::ConsecutiveIds& ids);
+jit::IdSteps id_steps(const PerThreadData& threads, const ir::ConsecutiveIds& ids);
 
 /// The payload of a GPGPU thread of `walk`, which must outlive this: r0, the thread's own data, the data
 /// shared by all threads; cr0 and sr0. r0 (public GPGPU payload descriptions of Gen8 and Gen9, confirmed by

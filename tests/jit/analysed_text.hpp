@@ -17,7 +17,7 @@ struct AnalysedText {
 
   ir::Function function;
   Liveness liveness;
-  LinearUses linear{function, liveness, ConsecutiveIds{}, false};
+  LinearUses linear{function, liveness, false};
   ScalarRuns runs{function, liveness, linear, Optimisations()};
 };
 

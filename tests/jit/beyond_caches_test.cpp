@@ -30,10 +30,11 @@ Found find(std::string_view before, std::string_view body, bool loops = false, s
                   "b1: ip 16 count 1\n{0}{2}  %m = flag_read.mx16 f0.0\n  branch_any.mx16 %m, b{4}, b2\n"
                   "b2: ip 32 count 1\n{0}{3}  exit\n",
                   addresses, before, body, behind, loops ? 1 : 2));
+  function.ids = {.offset = 32, .count = 16, .run = 16};
   Liveness liveness(function, 32, true);
   const codegen::LoopSlots slots(function, liveness);
   const Optimisations all;
-  const LinearUses uses(function, liveness, {.offset = 32, .count = 16, .run = 16}, false);
+  const LinearUses uses(function, liveness, false);
   const ScalarRuns runs(function, liveness, uses, all);
   const codegen::BeyondCaches found(function, runs, slots, RegionNumbers(function, StateLayout::of(function)),
                                     all);

@@ -140,7 +140,7 @@ TEST_CASE("the run of local ids is the longest one for which all threads keep th
     std::uint32_t longest = 0;
     for (std::uint32_t run = 8; run <= channels; run *= 2)
       if (keeps_promise(ids, channels, rows, last_on, run)) longest = run;
-    const jit::ConsecutiveIds promised{
+    const ir::ConsecutiveIds promised{
         .offset = 32, .count = channels, .rows = rows, .row_bytes = 2 * channels};
     const PerThreadData data{std::as_bytes(std::span(ids)), std::size_t{2} * channels * rows, 32,
                              static_cast<std::uint32_t>((std::uint64_t{1} << last_on) - 1)};

@@ -83,9 +83,10 @@ std::string_view comparison_text(LinearUse::Kind kind) {
 }
 
 /// What is known about each access and comparison, with ids in r1.
-std::string linear_text(const ir::Function& function) {
+std::string linear_text(ir::Function function) {
+  function.ids = {function.slot_bytes, 8, 8};
   const Liveness liveness(function, function.slot_bytes, false);
-  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
+  const LinearUses linear(function, liveness, true);
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b) {
     const auto& insts = function.blocks[b].insts;
@@ -140,9 +141,10 @@ TEST_CASE("text: loads along rows") {
   check_text_file(
       "analysis/row_walks.txt",
       [](const TextCase& one) {
-        const ir::Function function = function_of_text(one.input);
+        ir::Function function = function_of_text(one.input);
+        function.ids = {function.slot_bytes, 8, 8};
         const Liveness liveness(function, function.slot_bytes, false);
-        const RowWalks walks(function, LinearUses(function, liveness, {function.slot_bytes, 8, 8}, true));
+        const RowWalks walks(function, LinearUses(function, liveness, true));
         std::string text;
         for (const RowWalk& walk : walks.found)
           text += fmt::format("%{}: {} lanes, step {}\n", walk.result, walk.lanes, walk.step);

@@ -24,8 +24,9 @@ namespace {
 /// The function with the scalars added beside its vectors, and the instructions that use them, with ids in
 /// r1.
 std::string scalar_runs_text(ir::Function& function) {
+  function.ids = {function.slot_bytes, 8, 8};
   Liveness liveness(function, function.slot_bytes, false);
-  const LinearUses linear(function, liveness, {function.slot_bytes, 8, 8}, true);
+  const LinearUses linear(function, liveness, true);
   const ScalarRuns runs(function, liveness, linear, {});
   std::string text;
   for (ir::BlockId b = 0; b < function.blocks.size(); ++b)
@@ -54,6 +55,7 @@ TEST_CASE("text: every pass of the pipeline") {
           ir::Function function = function_of_text(one.input);
           if (one.has("pointer")) function.pointers = {{.offset = 2 * function.slot_bytes, .surface = 0}};
           function.disjoint_surfaces = one.has("disjoint");
+          if (one.has("ids")) function.ids = {function.slot_bytes, 16, 16};
           pass.run(function);
           return other_order ? one.expected : blocks_text(function);
         },
