@@ -3,7 +3,10 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "tests/kernels/corpus.hpp"
 
@@ -204,6 +207,17 @@ T saturated(long double value, Rounding rounding) {
   if (whole <= low) return std::numeric_limits<T>::min();
   if (whole >= high) return std::numeric_limits<T>::max();
   return static_cast<T>(whole);
+}
+
+/// A case named after file and kernel, of work items in one dimension.
+inline KernelCase of_items(const char* file, const char* kernel, uint32_t items, std::vector<Arg> args,
+                           void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
+  return {.name = std::string(file) + "." + kernel,
+          .file = file,
+          .kernel = kernel,
+          .global = {items, 1, 1},
+          .args = std::move(args),
+          .reference = reference};
 }
 
 }  // namespace eum::kernels

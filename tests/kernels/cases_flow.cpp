@@ -1,5 +1,5 @@
-// Divergent control flow and private memory: loops, interpreter, subroutine, irreducible, private_sort,
-// spill.
+// Divergent control flow and private memory: branches, loops, interpreter, subroutine, irreducible,
+// private_sort, spill.
 #include <bit>
 
 #include "tests/kernels/case_parts.hpp"
@@ -184,6 +184,36 @@ void reference_spill(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
+void reference_binarised(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint8_t>(buffers, 0), to = elements<uint8_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) to[i] = from[i] > value_of<int32_t>(c, 2) ? 255 : 0;
+}
+
+void reference_grades(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto marks = elements<float>(buffers, 0);
+  const auto to = elements<uint8_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) {
+    const auto hundred = static_cast<uint8_t>(marks[i] * 100);
+    to[i] = marks[i] < 0.3F ? 0 : marks[i] < 0.5F ? 1 : marks[i] < 0.7F ? 2 : marks[i] < 0.9F ? 3 : hundred;
+  }
+}
+
+void reference_covered(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<float>(buffers, 0), to = elements<float>(buffers, 2);
+  const auto cover = elements<uint8_t>(buffers, 1);
+  for (size_t i = 0; i < c.global[0]; i++) to[i] = (cover[i] & 1) != 0 ? from[i] : -1;
+}
+
+void reference_divided(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<int16_t>(buffers, 0), low = elements<int16_t>(buffers, 1),
+             high = elements<int16_t>(buffers, 2);
+  for (size_t i = 0; i < size_t{c.global[0]} * c.global[1]; i++) {
+    const bool is_low = from[i] < 100;
+    low[i] = is_low ? from[i] : int16_t{0};
+    high[i] = is_low ? int16_t{0} : static_cast<int16_t>(from[i] - 100);
+  }
+}
+
 KernelCase one_to_one(const std::string& file, const char* kernel, uint32_t items, uint64_t seed,
                       void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
   return {.name = file + "." + kernel,
@@ -202,6 +232,22 @@ void add_flow_cases(std::vector<KernelCase>& cases) {
     c.args.push_back(scalar(6u));
     cases.push_back(c);
   }
+  constexpr uint32_t n = 530, width = 45, height = 7;
+  const auto branches = [&](const char* kernel, std::vector<Arg> args, auto reference) {
+    cases.push_back(of_items("branches", kernel, n, std::move(args), reference));
+  };
+  branches("binarised", {input(random_bits<uint8_t>(811, n)), output<uint8_t>(n), scalar(100)},
+           reference_binarised);
+  branches("grades", {input(random_floats(812, n, 0, 1)), output<uint8_t>(n)}, reference_grades);
+  branches("covered",
+           {input(random_floats(813, n, -9, 9)), input(random_bits<uint8_t>(814, n)), output<float>(n)},
+           reference_covered);
+  branches("divided",
+           {input(random_bits<int16_t>(815, width * height)), output<int16_t>(width * height),
+            output<int16_t>(width * height), scalar(width)},
+           reference_divided);
+  cases.back().dimensions = 2;
+  cases.back().global = {width, height, 1};
   const std::vector<uint32_t> code = random_integers<uint32_t>(802, 50, 0, 0xffffffff);
   cases.push_back(
       {.name = "interpreter.interpreter",

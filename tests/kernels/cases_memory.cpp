@@ -97,16 +97,6 @@ void reference_bytes(const KernelCase& c, std::vector<Bytes>& buffers) {
     to[i] = static_cast<uint8_t>(from[i] > value_of<int32_t>(c, 2) ? 255 - from[i] : from[i] + 1);
 }
 
-KernelCase of_items(const char* file, const char* kernel, uint32_t items, std::vector<Arg> args,
-                    void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
-  return {.name = std::string(file) + "." + kernel,
-          .file = file,
-          .kernel = kernel,
-          .global = {items, 1, 1},
-          .args = std::move(args),
-          .reference = reference};
-}
-
 KernelCase chunks(const char* kernel, std::vector<Arg> args,
                   void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
   return of_items("chunks", kernel, chunk_items, std::move(args), reference);
