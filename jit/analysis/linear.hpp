@@ -1,8 +1,9 @@
 #pragma once
 // Which memory accesses are known, when a function is translated, to have addresses a fixed distance apart,
 // and which comparisons are of a value that increases by one from lane to lane and one that is the same in
-// every lane: the local ids with which a thread begins (Function::ids) increase by one from channel to channel, and sums and
-// products with them follow. A forward dataflow over the register file; it knows no host.
+// every lane: the local ids with which a thread begins (Function::ids) increase by one from channel to
+// channel, and sums and products with them follow. A forward dataflow over the register file; it knows no
+// host.
 //
 // Facts hold modulo 2^32, as addresses do. Whether addresses are in bounds is not known.
 #include <array>
