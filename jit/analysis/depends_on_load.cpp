@@ -1,7 +1,8 @@
 #include "jit/analysis/depends_on_load.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "jit/analysis/liveness.hpp"
@@ -60,7 +61,8 @@ class Needs {
 bool depends_on_load(const Function& function, std::span<const Inst> insts, ValueId value) {
   Needs needs(function);
   needs.add(value);
-  for (const Inst& inst : std::views::reverse(insts)) {
+  for (std::size_t i = insts.size(); i-- > 0;) {
+    const Inst& inst = insts[i];
     const bool writes = inst.op == Op::reg_write || inst.op == Op::flag_write;
     if (!(writes ? needs.contain_what_is_written_by(inst) : needs.contain_result_of(inst))) continue;
     if (inst.op == Op::load) return true;
