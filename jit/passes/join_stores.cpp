@@ -57,21 +57,31 @@ class StoreJoiner {
   std::uint8_t surface_of(std::uint32_t index) const { return function_.access(inst(index)).surface; }
 
   void store(const Inst& last) {
-    const auto before =
-        std::ranges::find_if(open_, [&](std::uint32_t index) { return are_alike(inst(index), last); });
     Inst whole = last;
-    if (before != open_.end()) {
-      dropped_.push_back(*before);
-      whole = joined(Inst(inst(*before)), last);
+    if (const auto before = find_before(last)) {
+      const std::uint32_t first = open_[*before];
+      open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(*before));
+      dropped_.push_back(first);
+      whole = joined(Inst(inst(first)), last);
     }
-    const std::uint8_t surface = function_.access(last).surface;
-    std::erase_if(open_, [&](std::uint32_t index) {
-      return surface_of(index) == surface && (is_dropped(index) || !are_apart(inst(index), last));
-    });
+    if (open_.size() == most_open) open_.erase(open_.begin());
     open_.push_back(static_cast<std::uint32_t>(out_.insts().size()));
     out_.keep(whole);
   }
-  bool is_dropped(std::uint32_t index) const { return !dropped_.empty() && dropped_.back() == index; }
+  /// The latest store, by its index in open_, that can be done together with this one.
+  std::optional<std::size_t> find_before(const Inst& last) {
+    for (std::size_t k = open_.size(); k-- > 0;) {
+      const Inst& first = inst(open_[k]);
+      if (!are_alike(first, last)) continue;
+      const auto allows = [&](std::uint32_t between) {
+        return surface_of(between) != surface_of(open_[k]) || are_apart(first, inst(between));
+      };
+      const auto behind = open_.begin() + static_cast<std::ptrdiff_t>(k) + 1;
+      return std::all_of(behind, open_.end(), allows) ? std::optional(k) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
   /// Where a store goes: lanes are `stride` bytes apart, and no two have a byte in common.
   struct Places {
     SymbolicSum first;
@@ -81,20 +91,25 @@ class StoreJoiner {
   std::optional<Places> places_of(const Inst& store) {
     const MemoryAccess& access = function_.access(store);
     if (function_.ids.run == 0 || access.offset != 0) return std::nullopt;
-    if (!linear_) linear_.emplace(function_, Liveness(function_, function_.slot_bytes, false), true);
+    if (!linear_) linear_.emplace(function_, Liveness(function_, function_.slot_bytes, false), false);
     const Ramp ramp = linear_->ramp(function_.arg(store, 0), false);
     const unsigned each = size_of(store.type) * (access.component(access.component_count() - 1) + 1);
     if (ramp.first.symbol == no_symbol || ramp.stride < each || ramp.stride > most_stride)
       return std::nullopt;
     return Places{ramp.first, ramp.stride, (store.lanes - 1u) * ramp.stride + each};
   }
-  /// Whether two stores are to the same places, lane by lane.
+  /// Whether two stores are to the same places, lane by lane. Most stores of a surface are those of both
+  /// halves, or under the same mask.
   bool are_alike(const Inst& a, const Inst& b) {
-    if (a.type != b.type || a.lanes != b.lanes || a.arg_count != b.arg_count ||
-        function_.access(a) != function_.access(b))
+    if (a.type != b.type || a.lanes != b.lanes || a.arg_count != b.arg_count || a.mask == b.mask ||
+        function_.access(a) != function_.access(b) || first_channel(a) != first_channel(b))
       return false;
     const auto one = places_of(a);
     return one && one == places_of(b);
+  }
+  std::uint64_t first_channel(const Inst& store) const {
+    const Inst* const made = store.mask == no_value ? nullptr : out_.definition(store.mask);
+    return made && made->op == Op::slice ? made->imm : 0;
   }
   /// Whether two stores to a surface have no byte in common, whichever channels are active.
   bool are_apart(const Inst& a, const Inst& b) {
@@ -216,6 +231,7 @@ class StoreJoiner {
   }
 
   static constexpr std::uint32_t most_stride = 1 << 16;
+  static constexpr std::size_t most_open = 16;
 
   Function& function_;
   NewBlock out_;
