@@ -14,7 +14,9 @@ namespace {
 /// Writes of a block that get their old content back.
 constexpr std::size_t most_undone = 4;
 /// Elements of each channel that are stored.
-constexpr std::size_t most_stored = 4;
+constexpr unsigned most_stored = 4;
+/// Of a block that stores: longer ones are not short.
+constexpr std::size_t most_insts = 400;
 
 /// Adds the write to those that get their old content back.
 bool may_undo(const Inst& write, std::vector<Inst>& undone) {
@@ -55,36 +57,57 @@ std::optional<InertBodies::Body> InertBodies::body(const Block& block, std::size
 bool InertBodies::note_stores(const Block& block, Body& body, CostLimit& cost) const {
   struct Under {
     ValueId mask;
-    std::vector<std::pair<StoredThere, unsigned>> stored;  // with the number of lanes
+    unsigned lanes = 0;
+    std::vector<Stored> stored;
   };
   std::vector<Under> masks;
   for (const Inst& inst : block.insts) {
     body.loads |= inst.op == Op::load;
     if (inst.op != Op::store) continue;
-    const StoredThere there{inst.type, function_.access(inst)};
-    if (!there.access.is_fixed_surface()) return false;
+    const MemoryAccess& access = function_.access(inst);
+    if (!access.is_fixed_surface() || block.insts.size() > most_insts) return false;
     const ValueId mask = whole_mask(block, inst.mask);
     auto under = std::ranges::find(masks, mask, &Under::mask);
-    if (under == masks.end()) under = masks.insert(under, {mask, {}});
-    auto of = std::ranges::find(under->stored, there, &std::pair<StoredThere, unsigned>::first);
-    if (of == under->stored.end()) of = under->stored.insert(of, {there, 0});
-    of->second += inst.lanes;
-    if (of->second > function_.simd || under->stored.size() > most_stored) return false;
+    if (under == masks.end()) under = masks.insert(under, {mask, 0, {}});
+    under->lanes += inst.lanes;
+    under->stored.push_back({inst.type, access, inst.lanes, form_of(block, arg(inst, 0))});
   }
   if (masks.empty()) return true;
-  for (const auto& [there, lanes] : masks.front().stored) body.stored.push_back(there);
+  for (Under& under : masks) std::ranges::sort(under.stored, {}, &Stored::place);
+  body.stored = masks.front().stored;
+  body.stored_lanes = masks.front().lanes;
   body.has_branches = masks.size() > 1;
+  if (body.stored_lanes > most_stored * function_.simd) return false;
   // Conditions one within the other compare floats rather than compute them.
   if (body.has_branches) cost.cost = cost.integer_cost;
   for (std::size_t other = 1; other < masks.size(); ++other) {
-    if (masks[other].stored != masks.front().stored) return false;
-    for (const auto& [there, lanes] : masks[other].stored) {
-      const unsigned with_address = access_cost(lanes) * 3 / 2;
-      cost.cost += with_address;
-      cost.integer_cost += with_address;
-    }
+    if (masks[other].stored != body.stored) return false;
+    const unsigned with_addresses = access_cost(body.stored_lanes) * 3 / 2;
+    cost.cost += with_addresses;
+    cost.integer_cost += with_addresses;
   }
   return true;
+}
+
+/// A number that tells how a value is computed from what the block finds in registers: values of several
+/// blocks that have the same are mostly the same. Of a register that was written in parts, the last one
+/// tells.
+std::uint64_t InertBodies::form_of(const Block& block, ValueId value, unsigned depth) const {
+  constexpr unsigned deepest = 6;
+  const Inst* made = definition(block, value);
+  if (!made || depth == deepest) return 0;
+  if (made->op == Op::reg_read) {
+    for (const Inst* before = made; before-- != block.insts.data();)
+      if (before->op == Op::reg_write && overlap(slots_of(*before, 1), slots_of(*made, 1)))
+        return form_of(block, arg(*before, 0), depth + 1);
+  } else if (made->op == Op::bitcast) {
+    return form_of(block, arg(*made, 0), depth + 1);
+  }
+  const std::uint64_t from = made->op == Op::reg_read ? made->region.offset : made->imm;
+  std::uint64_t form = from + (static_cast<std::uint64_t>(made->op) << 32 | made->lanes);
+  for (const ValueId operand : function_.args(*made))
+    form = (form ^ form >> 29) * 0x9e3779b97f4a7c15 + form_of(block, operand, depth + 1);
+  return form;
 }
 
 /// The mask of which this one is a slice.

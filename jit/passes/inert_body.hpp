@@ -22,11 +22,13 @@ struct BodyLimit {
   bool may_store;
 };
 
-/// What a body stores.
-struct StoredThere {
+/// A store of a body.
+struct Stored {
   ir::Type type;
   ir::MemoryAccess access;
-  bool operator==(const StoredThere&) const = default;
+  unsigned lanes;
+  std::uint64_t place;  ///< of stores to the same places it is the same, mostly
+  bool operator==(const Stored&) const = default;
 };
 
 class InertBodies {
@@ -35,9 +37,10 @@ class InertBodies {
       : function_(function), liveness_(liveness), parked_(parked) {}
 
   struct Body {
-    std::vector<ir::Inst> undone;     ///< writes that have to get their old content back
-    std::vector<StoredThere> stored;  ///< for each channel, under each of the masks of joined bodies
-    bool has_branches = false;        ///< of which each stores under masks of its own
+    std::vector<ir::Inst> undone;  ///< writes that have to get their old content back
+    std::vector<Stored> stored;    ///< under each of the masks of joined bodies, by place
+    unsigned stored_lanes = 0;     ///< under each of them
+    bool has_branches = false;     ///< of which each stores under masks of its own
     bool loads = false;
   };
   /// The block from instruction `first` on, if it has no effect with no channel active; `on` is the execution
@@ -52,6 +55,7 @@ class InertBodies {
   ir::ValueId arg(const ir::Inst& inst, unsigned k) const { return function_.arg(inst, k); }
   bool note_stores(const ir::Block& block, Body& body, CostLimit& cost) const;
   ir::ValueId whole_mask(const ir::Block& block, ir::ValueId mask) const;
+  std::uint64_t form_of(const ir::Block& block, ir::ValueId value, unsigned depth = 0) const;
   bool is_inert(const ir::Block& block, const ir::Inst& inst) const;
   bool counts_if_any(const ir::Block& block, const ir::Inst& inst) const;
   bool is_part(ir::ValueId mask) const;

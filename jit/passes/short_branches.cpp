@@ -118,9 +118,11 @@ class Joiner {
       return (!body.loads && !other_->body.loads) || depends_on_load(function_, insts_, on);
     return is_simple(body) && (!other_ || is_simple(other_->body));
   }
-  static bool is_simple(const InertBodies::Body& body) {
-    return body.stored.empty() || (!body.loads && !body.has_branches && body.stored.size() == 1 &&
-                                   size_of(body.stored.front().type) >= least_masked_bytes);
+  bool is_simple(const InertBodies::Body& body) const {
+    if (body.stored_lanes > function_.simd) return false;
+    const auto is_masked = [](const Stored& one) { return size_of(one.type) >= least_masked_bytes; };
+    return body.stored.empty() ||
+           (!body.loads && !body.has_branches && std::ranges::all_of(body.stored, is_masked));
   }
 
   /// If a block ends with what is executed for some channels only: the others, for which more follows.
