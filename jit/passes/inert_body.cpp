@@ -97,9 +97,11 @@ std::uint64_t InertBodies::form_of(const Block& block, ValueId value, unsigned d
   const Inst* made = definition(block, value);
   if (!made || depth == deepest) return 0;
   if (made->op == Op::reg_read) {
-    for (const Inst* before = made; before-- != block.insts.data();)
-      if (before->op == Op::reg_write && overlap(slots_of(*before, 1), slots_of(*made, 1)))
-        return form_of(block, arg(*before, 0), depth + 1);
+    for (auto k = static_cast<std::size_t>(made - block.insts.data()); k-- > 0;) {
+      const Inst& before = block.insts[k];
+      if (before.op == Op::reg_write && overlap(slots_of(before, 1), slots_of(*made, 1)))
+        return form_of(block, arg(before, 0), depth + 1);
+    }
   } else if (made->op == Op::bitcast) {
     return form_of(block, arg(*made, 0), depth + 1);
   }
