@@ -343,6 +343,7 @@ class Joiner {
                      const std::vector<Inst>& undone) {
     ValueId any = undone.empty() ? no_value : append_any(channels);
     std::vector<ValueId> old;
+    old.reserve(undone.size());
     for (const Inst& write : undone) old.push_back(append_read(write));
     for (std::size_t i = first; i + 1 < block.insts.size(); ++i) {
       Inst inst = block.insts[i];
