@@ -158,9 +158,7 @@ Result<std::string> passed_micro_op_text(const KernelCode& kernel, const jit::La
     auto function = lower(kernel, memory, jit::Safepoints::BackEdges);
     if (!function) return function.error();
     jit::mark_safepoints(*function, jit::Safepoints::BackEdges);
-    function->pointers = facts.pointers;
-    function->ids = facts.ids;
-    function->disjoint_surfaces = facts.disjoint_surfaces;
+    jit::note_promises(*function, facts, optimisations);
     if (auto done =
             jit::run_pipeline(*function, {.optimisations = optimisations, .own_images = facts.own_images});
         !done)

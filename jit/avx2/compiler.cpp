@@ -133,7 +133,6 @@ Compiler::Compiler(const Host& h, const ir::Function& f, const Liveness& livenes
       thread_begins_(a.newLabel()),
       group_over_(a.newLabel()),
       part_over_(a.newLabel()),
-      ids_(options.promised().ids),
       id_steps_(options.promised().id_steps),
       epilogue_(a.newLabel()),
       enter_(a.newLabel()),

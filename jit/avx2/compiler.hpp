@@ -467,7 +467,6 @@ class Compiler {
   asmjit::Label part_over_;      // the last thread of a part of a group, see strip.cpp
   asmjit::Label strip_;          // runs several threads, if it is valid
   std::vector<StripWindow> strip_windows_;
-  const ir::ConsecutiveIds ids_;
   const IdSteps id_steps_;
   asmjit::Label epilogue_;     // returns status eax
   asmjit::Label enter_;        // goes to block eax with every slot in memory

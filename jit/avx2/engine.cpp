@@ -290,9 +290,7 @@ class HostEngine final : public Engine {
     if (const auto control = options.promised_control();
         control && options.optimisations[Optimisation::known_control])
       fold_control(function, *control);
-    function.pointers = promised.pointers;
-    if (options.optimisations[Optimisation::linear]) function.ids = promised.ids;
-    function.disjoint_surfaces = promised.disjoint_surfaces;
+    note_promises(function, promised, options.optimisations);
     if (auto done = run_pipeline(function, {.optimisations = options.optimisations,
                                             .exact_registers = options.exact_registers,
                                             .own_images = promised.own_images});

@@ -48,7 +48,7 @@ void Compiler::strip() {
                      !uses_space(function, ir::MemSpace::Scratch) && !uses_space(function, ir::MemSpace::Slm);
   if (!suits) return;
   auto strip =
-      codegen::Strip::of({function, ids_, id_steps_, group_dwords, *batches_.mode.usual, restored_}, code_);
+      codegen::Strip::of({function, id_steps_, group_dwords, *batches_.mode.usual, restored_}, code_);
   if (!strip) return;
   strip_ = a.newLabel();
   StripRegisters registers;

@@ -50,7 +50,6 @@ class Strip {
   };
   struct Facts {
     const ir::Function& function;
-    ir::ConsecutiveIds ids;
     IdSteps id_steps;
     std::uint32_t group_dwords;  ///< as CompileOptions has them
     std::uint32_t mode;          ///< cr0.0 with which each thread begins

@@ -236,7 +236,7 @@ bool StripWay::is_of_group(const CodeInst& inst) const {
 
 StripWay::Step StripWay::step_of_read(const CodeInst& inst, const SlotRange& bytes) const {
   constexpr Strip::Step same{};
-  const ir::ConsecutiveIds& ids = facts_.ids;
+  const ir::ConsecutiveIds& ids = function_.ids;
   if (bytes.last >= function_.indirect_end()) return std::nullopt;  // the thread's own
   if (bytes.first < sizeof(GroupHeader) || bytes.first >= ids.end()) return same;
   if (bytes.first < ids.offset || inst.lanes != 1 || ir::size_of(inst.type) != 2) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "jit/analysis/linear.hpp"
@@ -39,9 +40,10 @@ class StoreJoiner {
     }
     if (dropped_.empty()) return;
     drop_unseen_sets();
+    std::ranges::sort(dropped_);
     block.insts.clear();
     for (std::uint32_t i = 0; i < out_.insts().size(); ++i)
-      if (std::ranges::find(dropped_, i) == dropped_.end()) block.insts.push_back(out_.insts()[i]);
+      if (!std::ranges::binary_search(dropped_, i)) block.insts.push_back(out_.insts()[i]);
   }
 
  private:
@@ -62,7 +64,7 @@ class StoreJoiner {
       const std::uint32_t first = open_[*before];
       open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(*before));
       dropped_.push_back(first);
-      whole = joined(Inst(inst(first)), last);
+      whole = joined(Inst(inst(first)), last);  // of a copy, as it appends
     }
     if (open_.size() == most_open) open_.erase(open_.begin());
     open_.push_back(static_cast<std::uint32_t>(out_.insts().size()));

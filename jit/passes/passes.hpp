@@ -141,6 +141,9 @@ struct Pass {
 /// All of them, in the order of jit/optimisations.def.
 std::span<const Pass> pipeline();
 
+/// Notes in the function what a launch promises, as far as passes and code generation may rely on it.
+void note_promises(ir::Function& function, const LaunchFacts& facts, const Optimisations& optimisations);
+
 struct PipelineOptions {
   Optimisations optimisations = {};
   bool verify = false;           ///< after each pass, as debug builds always do

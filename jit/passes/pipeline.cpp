@@ -24,6 +24,12 @@ constexpr Pass passes[]{
 
 std::span<const Pass> pipeline() { return passes; }
 
+void note_promises(ir::Function& function, const LaunchFacts& facts, const Optimisations& optimisations) {
+  function.pointers = facts.pointers;
+  function.ids = optimisations[Optimisation::linear] ? facts.ids : ir::ConsecutiveIds{};
+  function.disjoint_surfaces = facts.disjoint_surfaces;
+}
+
 Result<void> run_pipeline(ir::Function& function, const PipelineOptions& options) {
   for (const Pass& pass : passes) {
     if (!options.optimisations[pass.optimisation]) continue;
