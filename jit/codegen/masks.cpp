@@ -192,12 +192,17 @@ unsigned Masks::bits(ValueId mask) {
   Value& v = all_.values_[mask];
   if (v.general.somewhere() || v.is_constant) return all_.generals.use(mask);
   if (v.mask_width == 0) throw EngineBug("a mask is used that has no value");
-  const unsigned width = v.mask_width, lanes = all_.values_.info(mask).lanes;
+  const unsigned lanes = all_.values_.info(mask).lanes;
+  // One instruction takes the bits of bytes.
+  const bool as_bytes = v.mask_width == 4 && lanes == all_.target_.lanes_per_vector(1) &&
+                        (place(mask, 1, 0).somewhere() || take_from_wider(mask, 1, 0));
+  const unsigned width = as_bytes ? 1 : v.mask_width;
   const unsigned per_chunk = all_.target_.lanes_per_vector(width);
   const unsigned bits = all_.generals.define(mask);
   const bool in_registers = all_.target_.mask_registers != 0 && !v.in_vectors;
   const auto chunk_of = [&](unsigned c) {
-    return in_registers ? static_cast<unsigned>(all_.values_.place(mask, c).reg) : all_.vectors.use(mask, c);
+    return in_registers ? static_cast<unsigned>(all_.values_.place(mask, c).reg)
+                        : known_lanes(mask, width, c);
   };
   // Returns how many chunks it has packed.
   const auto pack = [&](unsigned to, unsigned c) {
@@ -251,8 +256,8 @@ bool Masks::take_from_whole(ValueId mask, unsigned width, unsigned chunk, bool s
   return true;
 }
 
-/// Takes lanes from those of a comparison of elements twice as wide, whose bits would take two to four times
-/// as many instructions.
+/// Takes lanes from those of a comparison of elements two or four times as wide, whose bits would take two to
+/// four times as many instructions.
 bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
   const Value& v = all_.values_[mask];
   const unsigned wider = 2 * width;
@@ -260,9 +265,11 @@ bool Masks::take_from_wider(ValueId mask, unsigned width, unsigned chunk) {
     return false;
   const unsigned first = 2 * chunk, second = first + 1;
   const bool both = second * all_.target_.lanes_per_vector(wider) < all_.values_.info(mask).lanes;
-  if (!place(mask, wider, first).somewhere() || (both && !place(mask, wider, second).somewhere()))
-    return false;
   const std::uint32_t pinned = all_.vector_file_.pinned();
+  const auto has = [&](unsigned part) {
+    return place(mask, wider, part).somewhere() || take_from_wider(mask, wider, part);
+  };
+  if (!has(first) || (both && !has(second))) return false;
   const unsigned low = known_lanes(mask, wider, first), high = both ? known_lanes(mask, wider, second) : low;
   const unsigned lanes = all_.vectors.lane_scratch();
   all_.moves_.narrow_lanes(lanes, low, high, width);

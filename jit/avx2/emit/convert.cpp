@@ -372,6 +372,21 @@ void convert_scalar(Compiler& c, const CodeInst& inst) {
   extend(c, to, inst.type);
 }
 
+/// Of up to 32 bits.
+void saturate_scalar(Compiler& c, const CodeInst& inst) {
+  const x86::Gp to = begin_over(c, inst, 0, c.g.use(inst.args[0]).r32()), limit = c.g.scratch().r32();
+  const unsigned bits = 8 * ir::size_of(inst.type);
+  const bool is_signed = ir::is_signed(inst.type);
+  const std::uint32_t most = ~std::uint32_t{} >> (32 - bits + (is_signed ? 1 : 0));
+  c.a.mov(limit, most);
+  c.a.cmp(to, limit);
+  if (!ir::is_signed(inst.from)) return (void)c.a.cmova(to, limit);
+  c.a.cmovg(to, limit);
+  c.a.mov(limit, is_signed ? ~most : 0);
+  c.a.cmp(to, limit);
+  c.a.cmovl(to, limit);
+}
+
 }  // namespace
 
 void pack(Compiler& c, x86::Ymm to, x86::Ymm scratch, x86::Ymm a, x86::Ymm b, unsigned from_bytes) {
@@ -412,9 +427,12 @@ void emit_convert_keep(Compiler& c, const CodeInst& inst) { emit_convert(c, inst
 
 void emit_convert_sat(Compiler& c, const CodeInst& inst) {
   if (ir::is_float(inst.from) && ir::is_int(inst.type)) return emit_convert(c, inst);
-  const bool in_vectors = !c.regs.is_scalar(inst.args[0]) && !c.regs.is_scalar(inst.result);
-  if (in_vectors && ir::is_int(inst.type) && ir::is_signed(inst.from) && ir::size_of(inst.from) <= 4 &&
-      ir::size_of(inst.type) < ir::size_of(inst.from))
+  const bool from_scalar = c.regs.is_scalar(inst.args[0]), to_scalar = c.regs.is_scalar(inst.result),
+             in_vectors = !from_scalar && !to_scalar;
+  const bool narrows = ir::is_int(inst.type) && ir::is_int(inst.from) && ir::size_of(inst.from) <= 4 &&
+                       ir::size_of(inst.type) < ir::size_of(inst.from);
+  if (from_scalar && to_scalar && narrows) return saturate_scalar(c, inst);
+  if (in_vectors && narrows && ir::is_signed(inst.from))
     return narrow(c, inst, ir::is_signed(inst.type) ? Narrowing::ToSigned : Narrowing::ToUnsigned);
   c.call_lane_function(inst);
 }
