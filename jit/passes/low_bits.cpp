@@ -89,16 +89,21 @@ class LowBits {
     }
   }
   /// The same, which is selected from what was merged in; `value`: it is not.
-  ValueId seek_chosen(ValueId value, Bits wanted, const Inst& at) {
+  ValueId seek_chosen(ValueId value, Bits wanted, const Inst& at, unsigned depth = 0) {
+    constexpr unsigned deepest = 4;
     const Inst* select = as(value, Op::select);
-    if (!select) return value;
+    if (!select || depth == deepest) return value;
     const Inst from = *select;
-    const auto arg = [&](unsigned k) { return function_.arg(from, k); };
-    const ValueId a = seek(arg(1), wanted), b = seek(arg(2), wanted);
-    if (a == without_casts(arg(1)) || b == without_casts(arg(2))) return value;
-    const ValueId low_a = cast(a, from.type, at), low_b = cast(b, from.type, at);
-    return remembered(
-        out_.append(make_op(Op::select, from.type, from.lanes, at.guest_ip), {arg(0), low_a, low_b}));
+    std::array<ValueId, 2> low{};
+    for (const unsigned k : {0u, 1u}) {
+      const ValueId own = without_casts(function_.arg(from, k + 1));
+      low[k] = seek(own, wanted);
+      if (low[k] == own) low[k] = seek_chosen(own, wanted, at, depth + 1);
+      if (low[k] == own) return value;
+    }
+    for (ValueId& each : low) each = cast(each, from.type, at);
+    return remembered(out_.append(make_op(Op::select, from.type, from.lanes, at.guest_ip),
+                                  {function_.arg(from, 0), low[0], low[1]}));
   }
   /// b where the constant mask of a bfi2 has bits, else a.
   struct Merge {
