@@ -70,12 +70,11 @@ bool is_reversed(ir::Type type, const ir::MemoryAccess& access, const LinearRun&
 }
 
 bool has_masked_runs(ir::Op op, ir::Type type, const ir::MemoryAccess& access, const LinearRun& linear) {
-  // Memory between active lanes can be read, but must not be written; and hosts have no masked stores of
-  // bytes or words.
+  // Memory between active lanes can be read, but must not be written.
   if (op == ir::Op::load) return true;
   const unsigned element = ir::size_of(type), count = access.component_count();
   const std::int64_t stride = std::int64_t{linear.stride} * access.scale;
-  return element >= 4 && count <= 2 && stride == count * element;
+  return count <= (element < 4 ? 1 : 2) && stride == count * element;
 }
 
 }  // namespace eum::jit

@@ -29,6 +29,8 @@ void saturating_packs(ir::Function& function);
 
 /// Ops on both halves of 64 bits that are loaded or stored become ops on qwords.
 void wide_ops(ir::Function& function);
+/// The same in one block.
+void wide_ops(ir::Function& function, ir::BlockId block);
 
 /// Lanes of a register that separate instructions write by register address, one channel each, are written at
 /// once.
@@ -54,6 +56,8 @@ void join_elements(ir::Function& function);
 
 /// Reads of registers that were written under several masks select among the written values.
 void masked_writes(ir::Function& function);
+/// The same in one block.
+void masked_writes(ir::Function& function, ir::BlockId block);
 
 /// Loops that retry a compare-and-exchange until it adds a float add atomically, once.
 void exchange_loops(ir::Function& function);
@@ -90,6 +94,8 @@ void long_division(ir::Function& function);
 
 /// What an `if` skips is executed under the mask, if it is short.
 void short_branches(ir::Function& function);
+/// The same in a loop of which a trace will be made, the blocks from `first` on: also of longer bodies.
+void join_branches(ir::Function& function, ir::BlockId first);
 
 /// `mach` whose accumulator holds the product with the low half of the same factor becomes one mul_wide.
 void fuse_mul_mach(ir::Function& function);
@@ -111,6 +117,8 @@ void needed_lanes(ir::Function& function);
 
 /// Stores to the same places under several masks become one, if surfaces share no memory.
 void join_stores(ir::Function& function);
+/// The same in a block in which stores to different addresses go to different places, in all lanes.
+void join_stores(ir::Function& function, ir::BlockId block);
 
 /// Users of a complemented mask use the mask itself: select, and, andn.
 void complements(ir::Function& function);

@@ -28,11 +28,18 @@ using namespace ir;
 
 /// In a loop channels diverge more often.
 constexpr BodyLimit anywhere{{100, 220}, true}, in_loop{{48, 64}, false};
+/// What is done for each channel in turn may as well be done for all.
+constexpr BodyLimit in_traced_loop{{1000, 1000, true}, true};
 
 class Joiner {
  public:
-  Joiner(Function& function, bool joins_stores)
+  enum Where : bool { Anywhere, InTracedLoop };
+
+  /// Of blocks from `first` on.
+  Joiner(Function& function, BlockId first, Where where, bool joins_stores)
       : function_(function),
+        first_(first),
+        where_(where),
         joins_stores_(joins_stores),
         parked_(function),
         liveness_(function, cost_vector_bytes, false),
@@ -54,9 +61,9 @@ class Joiner {
     }
     // First skipped blocks, inner ones before those around them; then the blocks to which they are joined
     // grow at their end.
-    for (BlockId block = blocks; block-- > 0;)
+    for (BlockId block = blocks; block-- > first_;)
       if (is_skipped[block]) grow(block);
-    for (BlockId block = 0; block < blocks; ++block) grow(block);
+    for (BlockId block = first_; block < blocks; ++block) grow(block);
     drop_empty_blocks(function_);
   }
 
@@ -84,7 +91,7 @@ class Joiner {
     const Inst& leads = skipped.insts.back();
     const bool has_other = leads.op == Op::branch_any;
     if ((leads.op != Op::jump && !has_other) || leads.targets.taken != end) return false;
-    limit_ = is_in_loop_[id] ? in_loop : anywhere;
+    limit_ = where_ == InTracedLoop ? in_traced_loop : is_in_loop_[id] ? in_loop : anywhere;
     const auto body = bodies_.body(skipped, 0, no_value, limit_);
     if (!body) return false;
     begin(id);
@@ -110,19 +117,23 @@ class Joiner {
     return true;
   }
 
-  /// One element of each channel that takes the branch, and no byte or word; more if both branches store to
-  /// the same places. A condition of ids and arguments is mostly the same in all channels of a thread, so
-  /// that loads are worth being skipped.
+  /// One element of each channel that takes the branch; more if both branches store to the same places. A
+  /// condition of ids and arguments is mostly the same in all channels of a thread, so that loads, and stores
+  /// of bytes and words under masks, are worth being skipped.
   bool may_store(const InertBodies::Body& body, ValueId on) const {
+    if (where_ == InTracedLoop) return true;
+    const auto depends_on_load = [&] { return jit::depends_on_load(function_, insts_, on); };
     if (other_ && joins_stores_ && !body.stored.empty() && other_->body.stored == body.stored)
-      return (!body.loads && !other_->body.loads) || depends_on_load(function_, insts_, on);
-    return is_simple(body) && (!other_ || is_simple(other_->body));
+      return (!body.loads && !other_->body.loads) || depends_on_load();
+    if (!is_simple(body) || (other_ && !is_simple(other_->body))) return false;
+    return !(is_costly(body) || (other_ && is_costly(other_->body))) || depends_on_load();
   }
   bool is_simple(const InertBodies::Body& body) const {
-    if (body.stored_lanes > function_.simd) return false;
-    const auto is_masked = [](const Stored& one) { return size_of(one.type) >= least_masked_bytes; };
-    return body.stored.empty() ||
-           (!body.loads && !body.has_branches && std::ranges::all_of(body.stored, is_masked));
+    return body.stored.empty() || (!body.has_branches && body.stored_lanes <= function_.simd);
+  }
+  static bool is_costly(const InertBodies::Body& body) {
+    const auto is_narrow = [](const Stored& one) { return size_of(one.type) < least_masked_bytes; };
+    return !body.stored.empty() && (body.loads || std::ranges::any_of(body.stored, is_narrow));
   }
 
   /// If a block ends with what is executed for some channels only: the others, for which more follows.
@@ -425,11 +436,13 @@ class Joiner {
   /// The mask that `on` and `off` make up, if `off` is the rest of it without `on`; no_value: there is none.
   ValueId whole_of(ValueId on, ValueId off) const {
     const Inst *part = definition(on), *rest = definition(off);
-    if (!part || !rest || rest->op != Op::andn || arg(*rest, 0) != on) return no_value;
-    const ValueId whole = arg(*rest, 1);
-    const bool is_part = (part->op == Op::and_ && (arg(*part, 0) == whole || arg(*part, 1) == whole)) ||
-                         (part->op == Op::andn && arg(*part, 1) == whole);
-    return is_part ? whole : no_value;
+    if (!part || !rest || rest->op != Op::andn) return no_value;
+    const ValueId condition = arg(*rest, 0), whole = arg(*rest, 1);
+    if (part->op == Op::andn) return condition == on && arg(*part, 1) == whole ? whole : no_value;
+    if (part->op != Op::and_) return no_value;
+    for (const unsigned k : {0u, 1u})
+      if (arg(*part, k) == whole && (condition == on || condition == arg(*part, 1 - k))) return whole;
+    return no_value;
   }
   /// The union without the old content of the variable; no_value: nothing is left.
   ValueId without_variable(ValueId mask, std::uint64_t variable) {
@@ -444,6 +457,8 @@ class Joiner {
   }
 
   Function& function_;
+  const BlockId first_;
+  const Where where_;
   const bool joins_stores_;  // of both branches
   MayBeParked parked_;
   Liveness liveness_;  // as before blocks were joined
@@ -491,7 +506,11 @@ void short_branches(Function& function) {
            leads.targets.taken == branch.targets.fallthrough && is_short(skipped, 0, anywhere.cost);
   };
   if (std::ranges::none_of(blocks, skips)) return;
-  Joiner(function, may_join_stores(function)).run();
+  Joiner(function, 0, Joiner::Anywhere, may_join_stores(function)).run();
+}
+
+void join_branches(Function& function, BlockId first) {
+  Joiner(function, first, Joiner::InTracedLoop, true).run();
 }
 
 }  // namespace eum::jit

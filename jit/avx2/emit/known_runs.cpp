@@ -173,9 +173,6 @@ void LaneSite::for_each_known_lane(const std::function<void(const LaneSite&)>& e
     *one = x86::gpq(static_cast<std::uint32_t>(std::countr_zero(free)));
     free &= free - 1;
   }
-  const auto saved = [](const x86::Gp& one) {
-    return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(one.id()) * 8, 8);
-  };
   for (const x86::Gp* one : borrowed) a.mov(saved(*one), *one);
   site.loop_over_lanes(places_of_known_lanes(0), [&] { emit(site); });
   for (const x86::Gp* one : borrowed) a.mov(*one, saved(*one));

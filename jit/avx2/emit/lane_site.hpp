@@ -81,6 +81,10 @@ class LaneSite : public MemorySite {
   /// Then, for each of the active lanes: for_each_lane with registers that are taken from other values in the
   /// meantime.
   void for_each_known_lane(const std::function<void(const LaneSite&)>& emit) const;
+  /// Where a general register is kept while it is taken from its value.
+  static x86::Mem saved(const x86::Gp& one) {
+    return x86::ptr(x86::rsp, Frame::saved_generals + static_cast<int>(one.id()) * 8, 8);
+  }
   /// As call_out_of_line, after computing the address of each lane, unless may_retry(): check_known_lanes has
   /// done that.
   void call_for_runs(asmjit::Label entry, asmjit::Label done, AccessFunction function,

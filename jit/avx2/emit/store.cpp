@@ -372,9 +372,51 @@ class StoreSite : public LaneSite {
         site.c_.a.jmp(site.done_);
       });
     }
-    if (element() < 4) return merge_narrow(memory);
+    if (element() < 4) {
+      if (by_runs()) store_lanes_unless_exclusive(memory);
+      return merge_narrow(memory);
+    }
     for (unsigned row = 0; row < rows(); ++row)
       store_row_under_mask(memory, runs > 1 ? row : 0, row, runs > 1 ? 0 : 8 * row * stride);
+  }
+
+  /// Elements of the active lanes one by one, if other host threads may write those between them.
+  void store_lanes_unless_exclusive(const CheckedAddress& memory) const {
+    if (of_one_host_thread()) return;
+    const asmjit::Label shared = c_.a.newLabel();
+    c_.go_unless_exclusive(shared);
+    c_.out_of_line([site = *this, memory, shared] {
+      site.c_.a.bind(shared);
+      site.store_lanes_of_run(memory);
+      site.c_.a.jmp(site.done_);
+    });
+  }
+  /// With registers that are taken from other values in the meantime.
+  void store_lanes_of_run(const CheckedAddress& memory) const {
+    auto& a = c_.a;
+    spill_values(data_, 1);
+    std::array<x86::Gp, 4> borrowed;
+    std::uint32_t free = c_.host.target.general_registers & ~(1u << reg.mask.id());
+    for (x86::Gp& one : borrowed) {
+      one = x86::gpq(static_cast<std::uint32_t>(std::countr_zero(free)));
+      free &= free - 1;
+      a.mov(saved(one), one);
+    }
+    const auto& [first, at, left, content] = borrowed;
+    const asmjit::Label next = a.newLabel(), end = a.newLabel();
+    a.lea(first, memory.at(component_offset(0), element()));
+    a.mov(left.r32(), reg.mask.r32());
+    a.test(left.r32(), left.r32());
+    a.jz(end);
+    a.bind(next);
+    a.tzcnt(at.r32(), left.r32());
+    const x86::Gp part = low_part(content, element());
+    a.mov(part, frame_element(at, 0, lanes(), element()));
+    a.mov(x86::ptr(first, at, element() / 2, 0, element()), part);
+    a.blsr(left.r32(), left.r32());
+    a.jnz(next);
+    a.bind(end);
+    for (const x86::Gp& one : borrowed) a.mov(one, saved(one));
   }
 
   void merge_narrow(const CheckedAddress& memory) const {
