@@ -10,7 +10,8 @@ namespace {
 using namespace ir;
 
 /// The cost of an op on a vector, in instructions; nothing for ops that take long.
-std::optional<unsigned> cost_of(const Inst& inst) {
+std::optional<unsigned> cost_of(const Inst& inst, bool may_take_long) {
+  constexpr unsigned long_op = 10;
   switch (inst.op) {
     case Op::constant:
     case Op::vconst:
@@ -47,7 +48,9 @@ std::optional<unsigned> cost_of(const Inst& inst) {
     case Op::rcp:
     case Op::rsqrt:
     case Op::quot:
-      return std::nullopt;
+      if (!may_take_long) return std::nullopt;
+      each = long_op;
+      break;
     case Op::mul_wide:
     case Op::mach:
       each = 5;
@@ -90,7 +93,7 @@ bool is_short(const Block& block, std::size_t first, const CostLimit& limit) {
   const unsigned most = std::ranges::any_of(insts, computes_floats) ? limit.cost : limit.integer_cost;
   unsigned cost = 0;
   return std::ranges::none_of(insts, [&](const Inst& inst) {
-    const std::optional<unsigned> own = cost_of(inst);
+    const std::optional<unsigned> own = cost_of(inst, limit.may_take_long);
     return !own || (cost += *own) > most;
   });
 }

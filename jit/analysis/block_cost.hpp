@@ -16,13 +16,14 @@ inline constexpr unsigned cost_vector_bytes = 32;
 /// of integer ops are mostly 64-bit arithmetic of devices without it.
 struct CostLimit {
   unsigned cost, integer_cost;
+  bool may_take_long = false;  ///< divisions and square roots may be among them
 };
 
 /// What an access of one element of so many channels costs.
 constexpr unsigned access_cost(unsigned lanes) { return 6 * std::max(1u, lanes / 8u); }
 
 /// Whether the block from instruction `first` on, without its terminator, costs no more than the limit. Ops
-/// that take long cost too much in any case.
+/// that take long cost too much in most cases.
 bool is_short(const ir::Block& block, std::size_t first, const CostLimit& limit);
 
 }  // namespace eum::jit

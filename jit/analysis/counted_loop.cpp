@@ -26,6 +26,7 @@ bool is_known(const Inst& inst) {
     case Op::store:
     case Op::mask_get:
     case Op::mask_set:
+    case Op::spend:
     case Op::jump:
       return true;
     default:
@@ -71,6 +72,7 @@ bool CountedLoop::find_accesses() {
     for (unsigned k = 0; k < inst.result_count; ++k) by_[inst.result + k] = &inst;
     if (inst.op == Op::store) stores_.push_back(&inst);
     if (inst.op == Op::load) loads_.push_back(&inst);
+    if (inst.op == Op::spend) spends_.push_back(&inst);
     if (inst.op == Op::reg_write) writes_.push_back(&inst);
   }
   for (const Inst* write : writes_)

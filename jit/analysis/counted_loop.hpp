@@ -59,8 +59,13 @@ class CountedLoop {
   /// In their order, as are their addresses.
   Insts loads() const { return loads_; }
   Insts stores() const { return stores_; }
+  /// What counts instructions in turns with some channel only.
+  Insts spends() const { return spends_; }
 
   std::span<const Reduction> reductions() const { return reductions_; }
+
+  /// The instruction of a turn that defines the value; null: none does.
+  const ir::Inst* definition(ir::ValueId value) const;
 
   /// Whether nothing behind the loop needs what it writes to registers and flags, besides counters and
   /// reductions.
@@ -88,7 +93,6 @@ class CountedLoop {
   const Counter* count_of(ir::ValueId value) const;
   bool sets_low_bits(const ir::Inst& inst, const Counter& counter, unsigned constant) const;
   bool stays(ir::ValueId value) const;
-  const ir::Inst* definition(ir::ValueId value) const;
   ir::ValueId copied(ir::ValueId value) const;
   const ir::Inst* origin(ir::ValueId value) const;
   const Counter* low_half_of(ir::ValueId value) const;
@@ -98,7 +102,7 @@ class CountedLoop {
   const ir::Function& function_;
   const LoopTrace& trace_;
   std::unordered_map<ir::ValueId, const ir::Inst*> by_;
-  std::vector<const ir::Inst*> stores_, loads_, writes_;
+  std::vector<const ir::Inst*> stores_, loads_, spends_, writes_;
   std::vector<Counter> counters_;
   std::vector<Reduction> reductions_;
   std::vector<End> ends_;

@@ -56,7 +56,7 @@ class ReductionFinder {
  private:
   std::optional<Reduction> of(const Inst& write) {
     const auto overlaps = [&](const Inst* other) { return overlap(slots_of(*other, 1), slots_of(write, 1)); };
-    if (write.mask != ir::no_value || !is_packed(write) || std::ranges::count_if(writes_, overlaps) != 1 ||
+    if (!is_packed(write) || std::ranges::count_if(writes_, overlaps) != 1 ||
         std::ranges::count_if(reads_, overlaps) != 1)
       return std::nullopt;
     const Inst& read = **std::ranges::find_if(reads_, overlaps);
@@ -67,9 +67,11 @@ class ReductionFinder {
     if (!is_same || !last || !is_in_any_order(last->op) || !ir::is_int(last->type) ||
         last->lanes != write.lanes)
       return std::nullopt;
-    Reduction reduction{last->op, last->type, write.region.offset, write.lanes, function_.arg(write, 0), {}};
+    Reduction reduction{last->op, last->type, write.region.offset, write.lanes, function_.arg(write, 0),
+                        {},       write.mask};
     seen_.clear();
-    const bool is_whole = collect(reduction.result, read, reduction) && reduction.terms.size() <= most_terms;
+    const std::size_t most = write.mask == ir::no_value ? most_terms : 1;
+    const bool is_whole = collect(reduction.result, read, reduction) && reduction.terms.size() <= most;
     return is_whole ? std::optional(std::move(reduction)) : std::nullopt;
   }
 

@@ -24,7 +24,8 @@ using namespace ir;
 
 class StoreJoiner {
  public:
-  explicit StoreJoiner(Function& function) : function_(function), out_(function) {}
+  explicit StoreJoiner(Function& function, bool addresses_tell = false)
+      : function_(function), addresses_tell_(addresses_tell), out_(function) {}
 
   void run(Block& block) {
     out_.clear();
@@ -54,7 +55,48 @@ class StoreJoiner {
     const SurfaceOrder order = SurfaceOrder::of(function_, inst);
     if (order.is_barrier || order.may_leave) open_.clear();
     for (const auto surface : {order.reads, order.writes})
-      if (surface) std::erase_if(open_, [&](std::uint32_t index) { return surface_of(index) == *surface; });
+      if (surface)
+        std::erase_if(open_, [&](std::uint32_t index) {
+          return surface_of(index) == *surface && !is_of_others(inst, this->inst(index));
+        });
+  }
+  /// Whether a load, of the places of some store, is not of what this one stores: of other places, or of
+  /// channels that do not store.
+  bool is_of_others(const Inst& load, const Inst& store) const {
+    if (!addresses_tell_ || load.op != Op::load) return false;
+    const ValueId from = function_.arg(load, 0);
+    if (from == function_.arg(store, 0)) return exclude_each_other(load.mask, store.mask);
+    return std::ranges::any_of(open_,
+                               [&](std::uint32_t index) { return function_.arg(inst(index), 0) == from; });
+  }
+  /// Whether no lane of two masks is in both, as one of them is made of a condition, the other of its
+  /// inverse.
+  bool exclude_each_other(ValueId a, ValueId b) const {
+    std::vector<Literal> of_a, of_b;
+    find_literals(a, of_a);
+    find_literals(b, of_b);
+    return std::ranges::any_of(of_a, [&](const Literal& one) {
+      return std::ranges::find(of_b, Literal{one.mask, one.first, !one.is_set}) != of_b.end();
+    });
+  }
+  /// Lanes from `first` on of a mask, which are set, or not, where another is.
+  struct Literal {
+    ValueId mask;
+    std::uint64_t first;
+    bool is_set;
+    bool operator==(const Literal&) const = default;
+  };
+  void find_literals(ValueId mask, std::vector<Literal>& found, std::uint64_t first = 0) const {
+    constexpr std::size_t most = 16;
+    const Inst* const made = mask == no_value ? nullptr : out_.definition(mask);
+    if (mask == no_value || found.size() >= most) return;
+    found.push_back({mask, first, true});
+    if (!made) return;
+    if (made->op == Op::slice) find_literals(function_.arg(*made, 0), found, first + made->imm);
+    if (made->op == Op::and_) find_literals(function_.arg(*made, 0), found, first);
+    if (made->op == Op::and_ || made->op == Op::andn) find_literals(function_.arg(*made, 1), found, first);
+    if (made->op == Op::andn || made->op == Op::not_)
+      found.push_back({function_.arg(*made, 0), first, false});
   }
   std::uint8_t surface_of(std::uint32_t index) const { return function_.access(inst(index)).surface; }
 
@@ -104,8 +146,10 @@ class StoreJoiner {
   /// halves, or under the same mask.
   bool are_alike(const Inst& a, const Inst& b) {
     if (a.type != b.type || a.lanes != b.lanes || a.arg_count != b.arg_count || a.mask == b.mask ||
-        function_.access(a) != function_.access(b) || first_channel(a) != first_channel(b))
+        function_.access(a) != function_.access(b))
       return false;
+    if (addresses_tell_) return function_.arg(a, 0) == function_.arg(b, 0);
+    if (first_channel(a) != first_channel(b)) return false;
     const auto one = places_of(a);
     return one && one == places_of(b);
   }
@@ -115,6 +159,7 @@ class StoreJoiner {
   }
   /// Whether two stores to a surface have no byte in common, whichever channels are active.
   bool are_apart(const Inst& a, const Inst& b) {
+    if (addresses_tell_) return function_.arg(a, 0) != function_.arg(b, 0);
     const auto one = places_of(a), other = places_of(b);
     return one && other && one->first.symbol == other->first.symbol &&
            other->first.offset - one->first.offset >= one->bytes &&
@@ -192,6 +237,7 @@ class StoreJoiner {
   }
   /// Channels of one mask or the other.
   ValueId either(ValueId a, ValueId b, std::uint32_t guest_ip) {
+    if (a == no_value || b == no_value) return no_value;
     if (const auto both = branches(a, b, guest_ip)) return both->channels;
     // Of several branches the last two are an inner if and its else.
     if (const Inst* const sum = out_.definition(a); sum && sum->op == Op::or_) {
@@ -213,12 +259,15 @@ class StoreJoiner {
     part.imm = one->imm;
     auto both = branches(function_.arg(*one, 0), function_.arg(*other, 0), guest_ip);
     if (both) {
-      both->channels = out_.append(part, {both->channels});
+      if (both->channels != no_value) both->channels = out_.append(part, {both->channels});
       both->mask = out_.append(part, {both->mask});
     }
     return both;
   }
   std::optional<Choice> branches(const Inst& first, const Inst& last) const {
+    if (last.op == Op::not_ && function_.arg(last, 0) == first.result)
+      return Choice{no_value, first.result, true};
+    if (first.op == Op::not_ && function_.arg(first, 0) == last.result) return Choice{no_value, last.result};
     const bool of_first = last.op == Op::andn;
     const Inst &with = of_first ? first : last, &without = of_first ? last : first;
     if (with.op != Op::and_ || without.op != Op::andn) return std::nullopt;
@@ -236,6 +285,7 @@ class StoreJoiner {
   static constexpr std::size_t most_open = 16;
 
   Function& function_;
+  const bool addresses_tell_;  // where stores go: to the same places only if they are equal
   NewBlock out_;
   std::optional<LinearUses> linear_;    ///< of the function before it changed; when first needed
   std::vector<std::uint32_t> open_;     ///< stores that may become later, by their places in the new block
@@ -248,6 +298,10 @@ void join_stores(Function& function) {
   if (!function.disjoint_surfaces) return;
   run_on_blocks_with<StoreJoiner>(
       function, [](const Inst& inst) { return inst.op == Op::store && inst.mask != no_value; });
+}
+
+void join_stores(Function& function, BlockId block) {
+  StoreJoiner(function, true).run(function.blocks[block]);
 }
 
 }  // namespace eum::jit

@@ -225,4 +225,6 @@ void masked_writes(Function& function) {
   run_on_blocks_with<MaskedWrites>(function, MaskedWrites::is_masked_write);
 }
 
+void masked_writes(Function& function, BlockId block) { MaskedWrites(function).run(function.blocks[block]); }
+
 }  // namespace eum::jit

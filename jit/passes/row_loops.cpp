@@ -12,10 +12,13 @@
 
 #include "jit/analysis/counted_loop.hpp"
 #include "jit/analysis/loop_turns.hpp"
+#include "jit/passes/inert_body.hpp"
+#include "jit/passes/joined_trace.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 #include "jit/passes/row_guard.hpp"
 #include "jit/passes/row_tiles.hpp"
+#include "jit/passes/turn_masks.hpp"
 #include "jit/passes/turn_values.hpp"
 
 namespace eum::jit {
@@ -82,16 +85,18 @@ class RowLoop {
            access.components == (1u << access.component_count()) - 1;
   }
 
+  bool may_be_masked(const Inst& store) const {
+    return store.mask == ir::no_value || access(store).component_count() == 1;
+  }
+
   /// Whether accesses may be done in another order, provided that what is stored does not overlap and is not
   /// loaded.
   bool may_exchange() const {
-    const auto is_simple = [&](const Inst* inst) {
-      return access(*inst).never_faults() && inst->mask == ir::no_value;
-    };
+    const auto is_simple = [&](const Inst* inst) { return access(*inst).never_faults(); };
     return std::ranges::all_of(loop_.loads(), is_simple) &&
            std::ranges::all_of(loop_.stores(), [&](const Inst* store) {
              return is_simple(store) && access(*store).is_fixed_surface() &&
-                    has_adjacent_components(access(*store));
+                    has_adjacent_components(access(*store)) && may_be_masked(*store);
            });
   }
 
@@ -143,8 +148,9 @@ class RowLoop {
     unsigned most_lanes = 0;
     for (const Inst* store : loop_.stores()) most_lanes = std::max<unsigned>(most_lanes, store->lanes);
     for (const Reduction& each : loop_.reductions()) most_lanes = std::max<unsigned>(most_lanes, each.lanes);
+    TurnSpends spends(builder_, *values_, loop_, most_lanes, round.turns);
     for (unsigned lane = 0; lane < most_lanes; ++lane) {
-      if (!do_turns(lane)) return false;
+      if (!do_turns(lane) || !spends.add_lane(lane)) return false;
       is_long_ = function_.blocks[round.rows].insts.size() > most_new_insts;
       if (is_long_) return false;
       values_->end_lane();
@@ -155,8 +161,9 @@ class RowLoop {
                     step = builder_.constant(Type::u32, counter.lanes, counter.step * round.turns);
       builder_.reg_write(counter.region(), builder_.lanewise(Op::add, {old, step}));
     }
+    const std::uint32_t spent = spends.append();
     const ir::Block& turn = function_.blocks[loop_.trace().block];
-    function_.blocks[round.rows].guest_instructions = turn.guest_instructions * round.turns;
+    function_.blocks[round.rows].guest_instructions = (turn.guest_instructions + spent) * round.turns;
     function_.blocks[round.rows].safepoint = turn.safepoint;
     return true;
   }
@@ -170,8 +177,11 @@ class RowLoop {
       return std::ranges::count(tiles_, tile.stores, &RowTile::stores) != 0;
     };
     if (!std::ranges::all_of(*tiles, is_like_others)) return false;
-    std::vector<ValueId> rows;
+    std::vector<ValueId> rows, masks;
     for (const RowTile& tile : *tiles) {
+      const auto mask = mask_of(tile, lane);
+      if (!mask) return false;
+      masks.push_back(*mask);
       builder_.set_guest_ip(tile.stores[0]->guest_ip);
       std::vector<ValueId> all;
       for (const Inst* store : tile.stores) {
@@ -186,9 +196,19 @@ class RowLoop {
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const RowTile& tile = (*tiles)[k];
       builder_.set_guest_ip(tile.stores[0]->guest_ip);
-      if (!values_->store_row(*tile.stores[0], tile.place, rows[k])) return false;
+      if (!values_->store_row(*tile.stores[0], tile.place, rows[k], masks[k])) return false;
     }
     return true;
+  }
+  /// The turns in which the lane stores; no_value: all. Nothing: that cannot be told, or parts of the tile
+  /// differ.
+  std::optional<ValueId> mask_of(const RowTile& tile, unsigned lane) {
+    const ValueId mask = tile.stores[0]->mask;
+    if (mask != ir::no_value)
+      return tile.stores.size() == 1 ? values_->in_turns({&mask, 1}, lane) : std::nullopt;
+    const bool is_whole =
+        std::ranges::all_of(tile.stores, [](const Inst* store) { return store->mask == ir::no_value; });
+    return is_whole ? std::optional(ir::no_value) : std::nullopt;
   }
 
   /// What turns add to the lane's registers.
@@ -198,6 +218,13 @@ class RowLoop {
       auto vector = values_->in_turns(each.terms, lane);
       if (!vector) return false;
       ValueId rest = builder_.convert(Op::bitcast, each.type, *vector);
+      if (each.mask != ir::no_value) {
+        const auto mask = values_->in_turns({&each.mask, 1}, lane);
+        const auto neutral = each.neutral();
+        if (!mask || !neutral) return false;
+        const unsigned turns = builder_.lanes_of(rest);
+        rest = builder_.select(*mask, rest, builder_.constant(each.type, turns, *neutral));
+      }
       unsigned lanes = builder_.lanes_of(rest);
       if (!std::has_single_bit(lanes)) return false;
       while ((lanes /= 2) > 0) {
@@ -275,6 +302,25 @@ bool loads_or_stores(const ir::Function& function, const Loop& loop) {
   return false;
 }
 
+/// False: the loop stays as it is.
+bool run_on(ir::Function& function, const Loop& loop, std::optional<LoopTrace> trace) {
+  if (!trace) return false;
+  assume_all_active(function, *trace);
+  const bool has_conditions = std::ranges::any_of(function.blocks[trace->block].insts, [](const Inst& inst) {
+    return inst.op == Op::spend || (inst.op == Op::store && inst.mask != ir::no_value);
+  });
+  if (has_conditions || !trace->is_of_one_block) forward_state(function, trace->block);
+  if (has_conditions) {
+    // Branches may store to the same places by different ops.
+    wide_ops(function, trace->block);
+    join_stores(function, trace->block);
+  }
+  const auto counted = CountedLoop::of(function, *trace);
+  if (counted && RowLoop(function, loop.before, *counted).run()) return true;
+  function.blocks.pop_back();
+  return false;
+}
+
 }  // namespace
 
 void row_loops(ir::Function& function) {
@@ -287,11 +333,8 @@ void row_loops(ir::Function& function) {
     if (latch == ir::no_block) continue;
     const auto loop = loop_of(function, ir::predecessors(function), header, latch);
     if (!loop || !loads_or_stores(function, *loop)) continue;
-    const auto trace = trace_loop(function, *loop);
-    if (!trace) continue;
-    if (!trace->is_of_one_block) forward_state(function, trace->block);
-    const auto counted = CountedLoop::of(function, *trace);
-    if (!counted || !RowLoop(function, loop->before, *counted).run()) function.blocks.pop_back();
+    if (!run_on(function, *loop, trace_loop(function, *loop)))
+      run_on(function, *loop, trace_joined(function, *loop));
   }
 }
 

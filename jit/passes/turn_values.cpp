@@ -129,8 +129,12 @@ std::optional<TurnValues::Value> TurnValues::part(const Inst& inst, unsigned ope
 }
 
 std::optional<TurnValues::Value> TurnValues::make(const Inst& inst, ValueId value, unsigned lane) {
+  const auto of_mask = [&](bool is_set) {
+    const std::uint64_t bits = is_set ? ir::lane_mask(turns_) : 0;
+    return Value{.type = Type::m, .vector = to_.constant(Type::m, turns_, bits)};
+  };
   const auto constant = [&](std::uint64_t bits) -> std::optional<Value> {
-    if (ir::is_mask(inst.type)) return std::nullopt;
+    if (ir::is_mask(inst.type)) return of_mask((bits >> lane & 1) != 0);
     if (is_dword(inst.type)) return Value{inst.type, TurnSum{.constant = static_cast<std::uint32_t>(bits)}};
     return Value{inst.type, {}, to_.constant(inst.type, 1, bits)};
   };
@@ -139,6 +143,8 @@ std::optional<TurnValues::Value> TurnValues::make(const Inst& inst, ValueId valu
       return constant(inst.imm);
     case Op::vconst:
       return constant(function_.pool[static_cast<std::size_t>(inst.imm)][lane]);
+    case Op::mask_get:
+      return inst.imm == 0 ? std::optional(of_mask(true)) : std::nullopt;
     case Op::reg_read:
       return read(inst, definitions_.at(value), lane);
     case Op::splat:
@@ -154,7 +160,8 @@ std::optional<TurnValues::Value> TurnValues::make(const Inst& inst, ValueId valu
       return lane < low ? part(inst, 0, lane) : part(inst, 1, lane - low);
     }
     default:
-      if (inst.op != Op::load && !(ir::is_pure(inst.op) && ir::is_lanewise(inst.op))) return std::nullopt;
+      if (inst.op != Op::load && inst.op != Op::join && !(ir::is_pure(inst.op) && ir::is_lanewise(inst.op)))
+        return std::nullopt;
       return compute(inst, value - inst.result, lane);
   }
 }
@@ -269,6 +276,7 @@ std::optional<TurnValues::Value> TurnValues::compute(const Inst& inst, unsigned 
     if (!found) return std::nullopt;
     operands.push_back(*found);
   }
+  if (inst.op == Op::select && function_.arg(inst, 1) == function_.arg(inst, 2)) return operands[1];
   const Type type = function_.values[inst.result + result].type;
   if (is_dword(type) && result == 0 &&
       std::ranges::all_of(operands, [](const Value& of) { return of.sum.has_value(); })) {
@@ -336,11 +344,21 @@ std::optional<ValueId> TurnValues::load_block(const Inst& load, ir::MemoryAccess
   return parts->type == load.type ? loaded : to_.recast(load.type, loaded);
 }
 
-bool TurnValues::store_row(const Inst& store, const TurnSum& place, ValueId data) {
+bool TurnValues::store_row(const Inst& store, const TurnSum& place, ValueId data, ValueId mask) {
   ir::MemoryAccess access = function_.access(store);
   const unsigned elements = to_.lanes_of(data);
   access.components = 1;
   access.several = false;
+  if (mask != ir::no_value) {
+    if (elements != turns_ || access.part_bytes != 0) return false;
+    const ValueId places = as_vector({Type::u32, place});
+    const unsigned part = std::min(turns_, most_apart);
+    for (unsigned first = 0; first < turns_; first += part) {
+      const ValueId own = to_.slice(data, first, part);
+      to_.store(access, to_.slice(places, first, part), {&own, 1}, to_.slice(mask, first, part));
+    }
+    return true;
+  }
   if (place.step != elements / turns_ * ir::size_of(store.type)) {
     // From the last element down.
     if (elements != turns_ || access.part_bytes != 0 || elements > most_apart) return false;

@@ -35,8 +35,10 @@ class TurnValues {
   std::optional<TurnSum> sum(ir::ValueId value, unsigned lane);
   /// Stores what in_turns() has returned for the data of stores that write adjacent elements in each turn,
   /// from `place` on in the first; each turn's go before or behind those of the turn before. `store`: the one
-  /// of the lowest. False: it cannot be stored at once.
-  bool store_row(const ir::Inst& store, const TurnSum& place, ir::ValueId data);
+  /// of the lowest. `mask`: the turns in which one of a single element a turn does. False: it cannot be
+  /// stored at once.
+  bool store_row(const ir::Inst& store, const TurnSum& place, ir::ValueId data,
+                 ir::ValueId mask = ir::no_value);
   /// Appends writes of the registers from which a turn takes what the turn before has left.
   void write_left();
   /// The value in the first turn, with all its lanes.

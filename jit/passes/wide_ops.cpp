@@ -341,4 +341,6 @@ void wide_ops(Function& function) {
   run_on_blocks_with<WideOps>(function, [&](const Inst& inst) { return moves_pairs(function, inst); });
 }
 
+void wide_ops(Function& function, BlockId block) { WideOps(function).run(function.blocks[block]); }
+
 }  // namespace eum::jit
