@@ -214,6 +214,44 @@ void reference_divided(const KernelCase& c, std::vector<Bytes>& buffers) {
   }
 }
 
+void reference_limited(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<uint8_t>(buffers, 0), to = elements<uint8_t>(buffers, 1);
+  const size_t count = size_t{c.global[0]} * value_of<uint32_t>(c, 2);
+  for (size_t i = 0; i < count; i++) to[i] = from[i] > value_of<int32_t>(c, 3) ? 255 : 0;
+}
+
+void reference_kept(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<int32_t>(buffers, 0), to = elements<int32_t>(buffers, 1),
+             counts = elements<int32_t>(buffers, 2);
+  const uint32_t length = value_of<uint32_t>(c, 3);
+  for (uint32_t item = 0; item < c.global[0]; item++) {
+    counts[item] = 0;
+    for (uint32_t i = item * length; i < (item + 1) * length; i++) {
+      if (from[i] <= value_of<int32_t>(c, 4)) continue;
+      to[i] = from[i];
+      counts[item]++;
+    }
+  }
+}
+
+void reference_marked(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<float>(buffers, 0);
+  const auto to = elements<uint8_t>(buffers, 1);
+  const size_t count = size_t{c.global[0]} * value_of<uint32_t>(c, 2);
+  for (size_t i = 0; i < count; i++)
+    if (from[i] > 0.5F) to[i] = 1;
+}
+
+void reference_adjusted(const KernelCase& c, std::vector<Bytes>& buffers) {
+  const auto from = elements<int16_t>(buffers, 0), to = elements<int16_t>(buffers, 1);
+  const size_t count = size_t{c.global[0]} * value_of<uint32_t>(c, 2);
+  for (size_t i = 0; i < count; i++) {
+    const int value = from[i];
+    const int now = value > 1000 ? to[i] + 2 : value > 0 ? value / 3 : to[i] - value;
+    to[i] = static_cast<int16_t>(now);
+  }
+}
+
 KernelCase one_to_one(const std::string& file, const char* kernel, uint32_t items, uint64_t seed,
                       void (*reference)(const KernelCase&, std::vector<Bytes>&)) {
   return {.name = file + "." + kernel,
@@ -248,6 +286,21 @@ void add_flow_cases(std::vector<KernelCase>& cases) {
            reference_divided);
   cases.back().dimensions = 2;
   cases.back().global = {width, height, 1};
+  constexpr uint32_t rows = 131, length = 77, all = rows * length;
+  const auto of_rows = [&](const char* kernel, std::vector<Arg> args, auto reference) {
+    cases.push_back(of_items("row_branches", kernel, rows, std::move(args), reference));
+  };
+  of_rows("limited",
+          {input(random_bits<uint8_t>(816, all)), output<uint8_t>(all), scalar(length), scalar(100)},
+          reference_limited);
+  of_rows("kept",
+          {input(random_bits<int32_t>(817, all)), output<int32_t>(all), output<int32_t>(rows), scalar(length),
+           scalar(1000)},
+          reference_kept);
+  of_rows("marked", {input(random_floats(818, all, 0, 1)), output<uint8_t>(all), scalar(length)},
+          reference_marked);
+  of_rows("adjusted", {input(random_bits<int16_t>(819, all)), output<int16_t>(all), scalar(length)},
+          reference_adjusted);
   const std::vector<uint32_t> code = random_integers<uint32_t>(802, 50, 0, 0xffffffff);
   cases.push_back(
       {.name = "interpreter.interpreter",
