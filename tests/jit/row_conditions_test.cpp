@@ -29,6 +29,7 @@ class LoopText {
 
   std::string text() {
     bytes_ = 1u << below(4);
+    stores_halves_ = lanes_ == 16 && chance(40);
     line("kernel @k simd {} family gen9 file 1024 slot 32 masks 5", lanes_);
     line("b0: ip 0x0 count 1\n  jump b1");
     begin(1, 3, " safepoint");
@@ -96,7 +97,13 @@ class LoopText {
     const char* compare = compares[below(compares.size())];
     line("  %bound = constant.u32x{} {}", lanes_,
          bytes_ == 1 ? below(256) : below(2) * 0x7fffffff + below(9));
-    line("  %cond = {}.u32x{} %v{}, %{}", compare, lanes_, values_, chance(70) ? "bound" : "cs");
+    if (chance(40)) {
+      // In few lanes, or in none.
+      line("  %few = constant.u32x{0} 15\n  %bits = and.u32x{0} %v{1}, %few", lanes_, values_);
+      line("  %number = constant.u32x{0} {1}\n  %cond = cmp_eq.u32x{0} %bits, %number", lanes_, below(16));
+    } else {
+      line("  %cond = {}.u32x{} %v{}, %{}", compare, lanes_, values_, chance(70) ? "bound" : "cs");
+    }
     line("  %on = and.mx{0} %cond, %e\n  %off = andn.mx{0} %cond, %e", lanes_);
     line("  %was = mask_get.mx{0} mask{1}\n  %now = or.mx{0} %was, %off\n  mask_set.mx{0} mask{1}, %now",
          lanes_, parked);
@@ -127,9 +134,12 @@ class LoopText {
     if (!is_rare && chance(40)) line("  reg_write.u32x{} r10<1;1,0>, %v{} ? %e", lanes_, values_);
     if (!is_rare && chance(25)) {
       constexpr std::array ops{"add", "sub", "xor", "or", "and"};
+      const char* op = ops[below(ops.size())];
       line("  %sold = reg_read.u32x{} r12<1;1,0> ? %e", lanes_);
-      line("  %snew = {0}.u32x{1} %sold, %v{2}\n  reg_write.u32x{1} r12<1;1,0>, %snew ? %e",
-           ops[below(ops.size())], lanes_, values_);
+      line("  %sone = {}.u32x{} %sold, %v{}", op, lanes_, values_);
+      const bool is_more = chance(25);
+      if (is_more) line("  %smore = {}.u32x{} %sone, %v0", op, lanes_);
+      line("  reg_write.u32x{} r12<1;1,0>, %{} ? %e", lanes_, is_more ? "smore" : "sone");
     }
     if (!chance(is_rare ? 10 : 70)) return;
     store(chance(95) ? "p" : "q", World::surface, fmt::format("v{}", values_), "e");
@@ -159,10 +169,21 @@ class LoopText {
     const auto type = fmt::format("u{}x{}", 8 * bytes_, lanes_);
     line("  %s{} = {}.{}.u32x{} %{}", id, bytes_ == 4 ? "bitcast" : "convert", fmt::format("u{}", 8 * bytes_),
          lanes_, value);
-    line("  store.{} surface{}[%{}], %s{} ? %{}", type, surface, row, id, mask);
+    if (!stores_halves_) {
+      line("  store.{} surface{}[%{}], %s{} ? %{}", type, surface, row, id, mask);
+      return;
+    }
+    for (const unsigned first : {0u, lanes_ / 2}) {
+      line("  %sp{0}n{1} = slice.u32x{2} %{3}, {1}\n  %sm{0}n{1} = slice.mx{2} %{4}, {1}", id, first,
+           lanes_ / 2, row, mask);
+      line("  %sd{0}n{1} = slice.u{2}x{3} %s{0}, {1}", id, first, 8 * bytes_, lanes_ / 2);
+      line("  store.u{0}x{1} surface{2}[%sp{3}n{4}], %sd{3}n{4} ? %sm{3}n{4}", 8 * bytes_, lanes_ / 2,
+           surface, id, first);
+    }
   }
 
   Random random_;
+  bool stores_halves_ = false;
   unsigned lanes_, bytes_ = 1, values_ = 0, stores_ = 0;
   std::string text_;
 };
