@@ -21,7 +21,7 @@ namespace {
 /// Places in the register file: r2 holds the counter and the limit, r4 where the rows begin that are stored,
 /// r6 those that are loaded, r8 a number. Branches write r10, and r12, which is summed up.
 constexpr unsigned counter_place = 64, limit_place = 68, stored_place = 128, loaded_place = 192,
-                   number_place = 256;
+                   number_place = 256, id_place = 448;
 
 class LoopText {
  public:
@@ -208,6 +208,8 @@ void place_rows(World& world, const Function& function, std::uint64_t seed, unsi
     put(stored_place + 4 * lane, at);
     put(loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
     put(number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
+    const auto id = static_cast<std::uint16_t>(lane);
+    std::memcpy(world.file() + id_place + std::size_t{2} * lane, &id, sizeof id);
   }
 }
 
@@ -217,7 +219,7 @@ TEST_CASE("rows are stored under conditions in loops") {
   constexpr std::uint64_t loops = 1500 / EUMULATE_STEP;
   static World expected, found;
   for (std::uint64_t seed = 1; seed <= loops; ++seed) {
-    const unsigned lanes = seed % 2 != 0 ? 16 : 8;
+    const unsigned lanes = seed % 3 != 0 ? 16 : 8;
     LoopText loop(seed, lanes);
     const std::string text = loop.text();
     INFO(text);
@@ -225,6 +227,7 @@ TEST_CASE("rows are stored under conditions in loops") {
     CompileOptions options{.exact_registers = false};
     const auto reference = compiled(*make_reference_engine(), function, options);
     options.launch.disjoint_surfaces = true;
+    options.launch.ids = {id_place, lanes, lanes};
     for (const auto& engine : other_engines()) {
       const auto other = compiled(*engine, function, options);
       const std::uint32_t turns = std::array{1u, 2u, 3u, 16u, 17u, 33u, 48u}[seed % 7],
