@@ -207,6 +207,14 @@ struct Function {
     set_args(inst, std::span(list.begin(), list.size()));
   }
 
+  /// The same instruction with operands of its own, which may be changed in place.
+  Inst copy(const Inst& inst) {
+    const auto own = args(inst);
+    Inst copied = inst;
+    set_args(copied, std::vector<ValueId>(own.begin(), own.end()));
+    return copied;
+  }
+
   /// The access of an instruction with a Memory attribute.
   const MemoryAccess& access(const Inst& inst) const { return accesses[static_cast<std::size_t>(inst.imm)]; }
   void set_access(Inst& inst, const MemoryAccess& access) {

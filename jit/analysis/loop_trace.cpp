@@ -68,10 +68,7 @@ std::optional<LoopTrace> trace_loop(ir::Function& function, const Loop& loop) {
     for (const Inst& inst : std::span(from.insts).first(from.insts.size() - 1)) {
       const bool is_slice = inst.op == Op::slice && active.contains(function.arg(inst, 0));
       if ((inst.op == Op::mask_get && inst.imm == 0) || is_slice) active.insert(inst.result);
-      const auto args = function.args(inst);
-      const std::vector<ValueId> copied(args.begin(), args.end());
-      Inst copy = inst;
-      function.set_args(copy, copied);
+      Inst copy = function.copy(inst);
       if (active.contains(copy.mask)) copy.mask = ir::no_value;
       to.insts.push_back(copy);
     }

@@ -13,7 +13,9 @@
 
 #include "jit/analysis/linear.hpp"
 #include "jit/analysis/liveness.hpp"
+#include "jit/analysis/mask_tables.hpp"
 #include "jit/analysis/surface_order.hpp"
+#include "jit/analysis/unseen_sets.hpp"
 #include "jit/passes/passes.hpp"
 #include "jit/passes/rewrite.hpp"
 
@@ -40,7 +42,9 @@ class StoreJoiner {
       }
     }
     if (dropped_.empty()) return;
-    drop_unseen_sets();
+    // Strips follow a thread only where its channels are the same.
+    const auto unseen = unseen_sets(function_, out_.insts(), std::vector<bool>(function_.mask_variables));
+    dropped_.insert(dropped_.end(), unseen.begin(), unseen.end());
     std::ranges::sort(dropped_);
     block.insts.clear();
     for (std::uint32_t i = 0; i < out_.insts().size(); ++i)
@@ -62,41 +66,23 @@ class StoreJoiner {
   }
   /// Whether a load, of the places of some store, is not of what this one stores: of other places, or of
   /// channels that do not store.
-  bool is_of_others(const Inst& load, const Inst& store) const {
+  bool is_of_others(const Inst& load, const Inst& store) {
     if (!addresses_tell_ || load.op != Op::load) return false;
     const ValueId from = function_.arg(load, 0);
     if (from == function_.arg(store, 0)) return exclude_each_other(load.mask, store.mask);
     return std::ranges::any_of(open_,
                                [&](std::uint32_t index) { return function_.arg(inst(index), 0) == from; });
   }
-  /// Whether no lane of two masks is in both, as one of them is made of a condition, the other of its
-  /// inverse.
-  bool exclude_each_other(ValueId a, ValueId b) const {
-    std::vector<Literal> of_a, of_b;
-    find_literals(a, of_a);
-    find_literals(b, of_b);
-    return std::ranges::any_of(of_a, [&](const Literal& one) {
-      return std::ranges::find(of_b, Literal{one.mask, one.first, !one.is_set}) != of_b.end();
-    });
-  }
-  /// Lanes from `first` on of a mask, which are set, or not, where another is.
-  struct Literal {
-    ValueId mask;
-    std::uint64_t first;
-    bool is_set;
-    bool operator==(const Literal&) const = default;
-  };
-  void find_literals(ValueId mask, std::vector<Literal>& found, std::uint64_t first = 0) const {
-    constexpr std::size_t most = 16;
-    const Inst* const made = mask == no_value ? nullptr : out_.definition(mask);
-    if (mask == no_value || found.size() >= most) return;
-    found.push_back({mask, first, true});
-    if (!made) return;
-    if (made->op == Op::slice) find_literals(function_.arg(*made, 0), found, first + made->imm);
-    if (made->op == Op::and_) find_literals(function_.arg(*made, 0), found, first);
-    if (made->op == Op::and_ || made->op == Op::andn) find_literals(function_.arg(*made, 1), found, first);
-    if (made->op == Op::andn || made->op == Op::not_)
-      found.push_back({function_.arg(*made, 0), first, false});
+  /// Whether no lane of two masks is in both.
+  bool exclude_each_other(ValueId a, ValueId b) {
+    if (a == no_value || b == no_value) return false;
+    tables_.begin();
+    const auto table = [&](ValueId mask) {
+      return tables_.of(function_, mask, 0, function_.values[mask].lanes,
+                        [&](ValueId value) { return out_.definition(value); });
+    };
+    const auto one = table(a), other = table(b);
+    return one && other && (*one & *other) == 0;
   }
   std::uint8_t surface_of(std::uint32_t index) const { return function_.access(inst(index)).surface; }
 
@@ -164,24 +150,6 @@ class StoreJoiner {
     return one && other && one->first.symbol == other->first.symbol &&
            other->first.offset - one->first.offset >= one->bytes &&
            one->first.offset - other->first.offset >= other->bytes;
-  }
-
-  /// Drops what sets mask variables that are set again before anything looks at them: strips follow a thread
-  /// only where its channels are the same.
-  void drop_unseen_sets() {
-    std::vector<bool> is_set_again(function_.mask_variables);
-    for (auto i = static_cast<std::uint32_t>(out_.insts().size()); i-- > 0;) {
-      const Inst& one = inst(i);
-      const SurfaceOrder order = SurfaceOrder::of(function_, one);
-      if (one.op == Op::mask_set) {
-        if (is_set_again[one.imm]) dropped_.push_back(i);
-        is_set_again[one.imm] = true;
-      } else if (one.op == Op::mask_get) {
-        is_set_again[one.imm] = false;
-      } else if (order.is_barrier || order.may_leave) {
-        is_set_again.assign(function_.mask_variables, false);
-      }
-    }
   }
 
   /// What two stores do, one after the other.
@@ -287,6 +255,7 @@ class StoreJoiner {
   Function& function_;
   const bool addresses_tell_;  // where stores go: to the same places only if they are equal
   NewBlock out_;
+  MaskTables tables_;
   std::optional<LinearUses> linear_;    ///< of the function before it changed; when first needed
   std::vector<std::uint32_t> open_;     ///< stores that may become later, by their places in the new block
   std::vector<std::uint32_t> dropped_;  ///< those that have become part of others

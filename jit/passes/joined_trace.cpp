@@ -58,13 +58,7 @@ class LoopCopy {
     ir::Block& to = function_.blocks[copies_[block]];
     to.safepoint = from.safepoint;
     to.guest_instructions = from.guest_instructions;
-    for (const Inst& inst : from.insts) {
-      // Passes change operands where they are.
-      const auto args = function_.args(inst);
-      const std::vector<ir::ValueId> copied(args.begin(), args.end());
-      to.insts.push_back(inst);
-      function_.set_args(to.insts.back(), copied);
-    }
+    for (const Inst& inst : from.insts) to.insts.push_back(function_.copy(inst));
     ir::Targets& targets = to.insts.back().targets;
     for (BlockId* target : {&targets.taken, &targets.fallthrough})
       if (*target != ir::no_block && copies_[*target] != ir::no_block) *target = copies_[*target];

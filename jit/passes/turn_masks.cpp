@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "jit/analysis/parked.hpp"
+#include "jit/analysis/unseen_sets.hpp"
 #include "jit/passes/rewrite.hpp"
 
 namespace eum::jit {
@@ -100,23 +101,16 @@ class AllActive {
 
   /// As a turn begins, nothing is parked in a variable that it has emptied, if nothing was before the loop.
   void drop_unseen_sets() {
-    std::vector<bool> is_set_again(function_.mask_variables);
+    std::vector<bool> is_known(function_.mask_variables);
     for (std::uint64_t variable = 1; variable < function_.mask_variables; ++variable) {
       const auto last = std::find_if(out_.insts().rbegin(), out_.insts().rend(), [&](const Inst& inst) {
         return inst.op == Op::mask_set && inst.imm == variable;
       });
-      is_set_again[variable] =
+      is_known[variable] =
           last != out_.insts().rend() && holds(arg(*last, 0), Holds::None) && !is_parked(variable);
     }
-    auto& insts = out_.insts();
-    for (std::size_t i = insts.size(); i-- > 0;) {
-      const std::uint64_t variable = insts[i].imm;
-      if (insts[i].op == Op::mask_get) is_set_again[variable] = false;
-      if (insts[i].op != Op::mask_set) continue;
-      const bool is_unseen = is_set_again[variable];
-      is_set_again[variable] = true;
-      if (is_unseen) insts.erase(insts.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    for (const std::uint32_t set : unseen_sets(function_, out_.insts(), std::move(is_known)))
+      out_.insts().erase(out_.insts().begin() + set);
   }
 
   ir::Function& function_;
