@@ -9,7 +9,7 @@ namespace {
 
 using namespace ir;
 
-/// The cost of an op on a vector, in instructions; nothing for ops that take long.
+/// The cost of an op on a vector, in instructions; nothing for ops that take long, unless they may.
 std::optional<unsigned> cost_of(const Inst& inst, bool may_take_long) {
   constexpr unsigned long_op = 10;
   switch (inst.op) {

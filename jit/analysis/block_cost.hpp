@@ -23,7 +23,7 @@ struct CostLimit {
 constexpr unsigned access_cost(unsigned lanes) { return 6 * std::max(1u, lanes / 8u); }
 
 /// Whether the block from instruction `first` on, without its terminator, costs no more than the limit. Ops
-/// that take long cost too much in most cases.
+/// that take long cost too much, unless the limit allows them.
 bool is_short(const ir::Block& block, std::size_t first, const CostLimit& limit);
 
 }  // namespace eum::jit

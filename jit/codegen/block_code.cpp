@@ -307,7 +307,7 @@ void BlockCode::fold(ir::BlockId block, bool full) {
     inst.mask = resolve(inst.mask);
     begin_results(inst);
     if (!fold_inst(inst, full)) continue;
-    if (inst.op == Op::store) inst.is_run_of_all = is_run_of_all(block, i);
+    if (!full && inst.op == Op::store) inst.is_run_of_all = is_run_of_all(block, i);
     while (!runs.empty() && runs.front().index < i) runs = runs.subspan(1);
     if (!runs.empty() && runs.front().index == i) {
       const ScalarRun& run = runs.front();

@@ -4,6 +4,8 @@
 // turn may store several elements side by side, of vectors or where the compiler has unrolled a loop, and sum
 // up integers in registers.
 //
+// What a turn does under conditions, of which channels part and reconverge, is done under masks of turns.
+//
 // The loop of before remains for the last turns, for fewer channels, and where the order of stores would
 // matter: rows have to follow one another.
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/jit/random_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/two_places.hpp"
 #include "tests/jit/world.hpp"
@@ -20,9 +21,9 @@ namespace {
 
 constexpr unsigned lanes = 16, half = 8, number_place = 384;
 
-class StoreSequence {
+class StoreSequence : RandomText {
  public:
-  explicit StoreSequence(std::uint64_t seed) : random_(seed) {}
+  explicit StoreSequence(std::uint64_t seed) : RandomText(seed) {}
 
   std::string text() {
     bytes_ = 1u << below(3);
@@ -54,13 +55,6 @@ class StoreSequence {
 
  private:
   static constexpr unsigned conditions = 3;
-
-  unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
-  bool chance(unsigned percent) { return below(100) < percent; }
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
 
   /// The channels of a mask that fulfil a condition, and those that do not.
   void part(const std::string& of) {
@@ -118,10 +112,8 @@ class StoreSequence {
     line("  %sum{0} = add.u32x{1} %sum{2}, %{3}{0}", sums_, half, before, bytes_ < 4 ? "v" : "l");
   }
 
-  Random random_;
   unsigned bytes_ = 4, names_ = 0, sums_ = 0;
   std::vector<std::string> masks_;  // then pairs of both branches
-  std::string text_;
 };
 
 }  // namespace

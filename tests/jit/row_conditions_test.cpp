@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "tests/jit/random_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
@@ -23,9 +24,9 @@ namespace {
 constexpr unsigned counter_place = 64, limit_place = 68, stored_place = 128, loaded_place = 192,
                    number_place = 256, id_place = 448;
 
-class LoopText {
+class LoopText : RandomText {
  public:
-  LoopText(std::uint64_t seed, unsigned lanes) : random_(seed), lanes_(lanes) {}
+  LoopText(std::uint64_t seed, unsigned lanes) : RandomText(seed), lanes_(lanes) {}
 
   std::string text() {
     bytes_ = 1u << below(4);
@@ -55,13 +56,6 @@ class LoopText {
   unsigned bytes() const { return bytes_; }
 
  private:
-  unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
-  bool chance(unsigned percent) { return below(100) < percent; }
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...) + '\n';
-  }
-
   /// A block, and what its instructions have in common. Values of blocks have their own names.
   void begin(unsigned block, unsigned count, const char* safepoint = "", unsigned from = 0) {
     line("b{0}: ip 0x{0}0 count {1}{2}", block, count, safepoint);
@@ -182,15 +176,8 @@ class LoopText {
     }
   }
 
-  Random random_;
   bool stores_halves_ = false;
   unsigned lanes_, bytes_ = 1, values_ = 0, stores_ = 0;
-  std::string text_;
-};
-
-/// Where rows are, and how many turns there are.
-struct Rows {
-  std::uint32_t base, apart, first, turns;
 };
 
 void place_rows(World& world, const Function& function, std::uint64_t seed, unsigned lanes, unsigned bytes,
@@ -198,16 +185,13 @@ void place_rows(World& world, const Function& function, std::uint64_t seed, unsi
   world.reset(function, seed);
   world.masks()[0] = active & lane_mask(lanes);
   for (unsigned variable = 1; variable < function.mask_variables; ++variable) world.masks()[variable] = 0;
-  const auto put = [&](unsigned place, std::uint32_t number) {
-    std::memcpy(world.file() + place, &number, sizeof number);
-  };
-  put(counter_place, rows.first);
-  put(limit_place, rows.first + rows.turns);
+  put(world, counter_place, rows.first);
+  put(world, limit_place, rows.first + rows.turns);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     const std::uint32_t at = rows.base + lane * rows.apart - rows.first * bytes;
-    put(stored_place + 4 * lane, at);
-    put(loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
-    put(number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
+    put(world, stored_place + 4 * lane, at);
+    put(world, loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
+    put(world, number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
     const auto id = static_cast<std::uint16_t>(lane);
     std::memcpy(world.file() + id_place + std::size_t{2} * lane, &id, sizeof id);
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "tests/jit/random_text.hpp"
 #include "tests/jit/text_cases.hpp"
 #include "tests/jit/world.hpp"
 
@@ -23,9 +24,9 @@ constexpr unsigned counter_place = 64, limit_place = 68, high_place = 72, high_l
                    counters_place = 128, limits_place = 192, stored_place = 256, loaded_place = 320,
                    number_place = 384;
 
-class LoopText {
+class LoopText : RandomText {
  public:
-  LoopText(std::uint64_t seed, unsigned lanes) : random_(seed), lanes_(lanes) {}
+  LoopText(std::uint64_t seed, unsigned lanes) : RandomText(seed), lanes_(lanes) {}
 
   std::string text() {
     const bool leaves = chance(30);  // each lane has a counter and a limit
@@ -122,13 +123,6 @@ class LoopText {
   bool goes_down() const { return goes_down_; }
 
  private:
-  unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
-  bool chance(unsigned percent) { return below(100) < percent; }
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...) + '\n';
-  }
-
   /// The next value: the one before and another one.
   void combine(std::string_view other) {
     constexpr std::array ops{"add", "sub", "xor", "mul", "min"};
@@ -366,15 +360,8 @@ class LoopText {
     line("b3: ip 0x30 count 1\n  %e = mask_get.mx{0} mask0\n  branch_any.mx{0} %e, b1, b4", lanes_);
   }
 
-  Random random_;
   bool loads_rows_only_ = false, leaves_early_ = false, goes_down_ = false, is_wide_ = false;
   unsigned lanes_, step_ = 1, bytes_ = 1, components_ = 1, values_ = 0, stores_ = 0;
-  std::string text_;
-};
-
-/// Where rows are, and how many turns there are.
-struct Rows {
-  std::uint32_t base, apart, first, turns;
 };
 
 void place_rows(World& world, const Function& function, std::uint64_t seed, unsigned lanes,
@@ -382,29 +369,26 @@ void place_rows(World& world, const Function& function, std::uint64_t seed, unsi
   world.reset(function, seed);
   world.masks()[0] = active & lane_mask(lanes);
   world.masks()[1] = 0;
-  const auto put = [&](unsigned place, std::uint32_t number) {
-    std::memcpy(world.file() + place, &number, sizeof number);
-  };
   const std::uint32_t bytes = loop.bytes(), step = loop.step();
-  put(counter_place, loop.goes_down() ? rows.first + rows.turns : rows.first);
+  put(world, counter_place, loop.goes_down() ? rows.first + rows.turns : rows.first);
   const std::uint32_t more = static_cast<std::uint32_t>(seed / 3) % step;
   const std::uint32_t limit = loop.goes_down() ? rows.first : rows.first + step * rows.turns + more;
-  put(limit_place, limit);
+  put(world, limit_place, limit);
   // In a few loops the counter is beyond the limit from the beginning on.
   const std::uint32_t high = 1 + static_cast<std::uint32_t>(seed) % 3, beyond = seed % 5 == 0 ? 1 : 0;
-  put(high_place, high + beyond);
-  put(high_limit_place, high + (limit < rows.first ? 1 : 0));
+  put(world, high_place, high + beyond);
+  put(world, high_limit_place, high + (limit < rows.first ? 1 : 0));
   for (unsigned lane = 0; lane < lanes; ++lane) {
     // From the last one on down to the first.
     const std::uint32_t first = rows.first + (loop.goes_down() ? 1 : 0),
                         at = rows.base + lane * rows.apart - first * bytes;
     // If lanes count turns themselves, in every other loop some take fewer.
     const std::uint32_t fewer = seed / 2 % 2 == 0 ? lane % 3 : 0;
-    put(counters_place + 4 * lane, rows.first);
-    put(limits_place + 4 * lane, rows.first + step * (rows.turns - std::min(fewer, rows.turns - 1)));
-    put(stored_place + 4 * lane, at);
-    put(loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
-    put(number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
+    put(world, counters_place + 4 * lane, rows.first);
+    put(world, limits_place + 4 * lane, rows.first + step * (rows.turns - std::min(fewer, rows.turns - 1)));
+    put(world, stored_place + 4 * lane, at);
+    put(world, loaded_place + 4 * lane, at + (seed % 5 == 0 ? 40 : 0));
+    put(world, number_place + 4 * lane, 77 * lane + static_cast<std::uint32_t>(seed));
   }
 }
 
