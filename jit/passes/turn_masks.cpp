@@ -77,11 +77,10 @@ class AllActive {
       case Op::andn:
         if (all(0) || none(1)) return note(Holds::None);
         if (none(0)) return is(arg(inst, 1));
-        if (all(1)) {
-          inst.op = Op::not_;
-          function_.set_args(inst, std::array{arg(inst, 0)});
-        }
-        return all(1) && is_inverse_of_inverse(inst);
+        if (!all(1)) return false;
+        inst.op = Op::not_;
+        function_.set_args(inst, std::array{arg(inst, 0)});
+        return is_inverse_of_inverse(inst);
       case Op::not_:
         return (all(0) && note(Holds::None)) || (none(0) && note(Holds::All)) || is_inverse_of_inverse(inst);
       default:
