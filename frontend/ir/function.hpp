@@ -3,6 +3,7 @@
 // Blocks communicate only through architectural state (register file, flags, mask variables); the ops that
 // access it are explicit. It knows nothing of any guest encoding or host.
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <memory_resource>
@@ -196,7 +197,10 @@ struct Function {
   std::span<ValueId> args(const Inst& inst) {
     return std::span<ValueId>(operands).subspan(inst.first_arg, inst.arg_count);
   }
-  ValueId arg(const Inst& inst, unsigned k) const { return operands[inst.first_arg + k]; }
+  ValueId arg(const Inst& inst, unsigned k) const {
+    assert(k < inst.arg_count);
+    return operands[inst.first_arg + k];
+  }
   /// Gives `inst` the operands `list` in place of those it had.
   void set_args(Inst& inst, std::span<const ValueId> list) {
     inst.first_arg = static_cast<std::uint32_t>(operands.size());

@@ -354,8 +354,9 @@ bool TurnValues::store_row(const Inst& store, const TurnSum& place, ValueId data
     const ValueId places = as_vector({Type::u32, place});
     const unsigned part = std::min(turns_, most_apart);
     for (unsigned first = 0; first < turns_; first += part) {
-      const ValueId own = to_.slice(data, first, part);
-      to_.store(access, to_.slice(places, first, part), {&own, 1}, to_.slice(mask, first, part));
+      const ValueId own = to_.slice(data, first, part), stored = to_.slice(mask, first, part);
+      const ValueId offsets = to_.slice(places, first, part);
+      to_.store(access, offsets, {&own, 1}, stored);
     }
     return true;
   }

@@ -18,16 +18,26 @@
 
 namespace eum::jit::test {
 
+/// A function that an engine has translated.
+struct Compiled {
+  Compiled(Engine& engine, std::string_view text, const CompileOptions& options) {
+    ir::Function function = function_of_text(text);
+    channels = ir::lane_mask(function.simd);
+    auto made = engine.compile(function, options);
+    if (!made) FAIL(made.error().message);
+    executable = *std::move(made);
+  }
+
+  std::shared_ptr<Executable> executable;
+  std::uint32_t channels;
+};
+
 /// `count` threads of a function: thread t finds t in r1, and the header is filled with 100.
 class Threads {
  public:
-  Threads(Engine& engine, std::string_view text, std::uint32_t count, CompileOptions options = {})
-      : count_(count) {
-    ir::Function function = function_of_text(text);
-    const std::uint32_t channels = ir::lane_mask(function.simd);
-    auto compiled = engine.compile(function, options);
-    if (!compiled) FAIL(compiled.error().message);
-    executable_ = *std::move(compiled);
+  Threads(Engine& engine, std::string_view text, std::uint32_t count, const CompileOptions& options = {})
+      : Threads(Compiled(engine, text, options), count) {}
+  Threads(const Compiled& compiled, std::uint32_t count) : count_(count), executable_(compiled.executable) {
     const StateLayout& layout = executable_->layout();
     states_.reset(
         static_cast<std::byte*>(::operator new (count* std::size_t{layout.size}, std::align_val_t{64})));
@@ -46,7 +56,7 @@ class Threads {
         }
     }
     for (std::uint32_t t = 0; t < count; ++t)
-      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), channels};
+      state(t).begin = {{}, restored_.data() + t * (restored_.size() / count), compiled.channels};
     set_header(100);
   }
   void set_header(std::uint32_t value) {
@@ -124,7 +134,7 @@ class Threads {
     void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   std::uint32_t count_;
-  std::unique_ptr<Executable> executable_;
+  std::shared_ptr<Executable> executable_;
   Environment environment_;
   std::unique_ptr<std::byte, Delete> states_;
   std::vector<std::byte> restored_;

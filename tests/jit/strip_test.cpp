@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -334,9 +335,9 @@ CompileOptions options_of(const Case& one) {
 
 /// Runs two batches, the second from registers that the first one has left; from thread `first` of a group
 /// on.
-Left left_by(Engine& engine, const Case& one, const Range& range, std::uint32_t first = 0) {
+Left left_by(const Compiled& compiled, const Case& one, const Range& range, std::uint32_t first) {
   Device device(range.bytes);
-  Threads threads(engine, one.text, range.threads, options_of(one));
+  Threads threads(compiled, range.threads);
   device.give(threads);
   threads.set_header(0);
   const std::uint32_t line_threads = one.steps.line_threads;
@@ -379,26 +380,39 @@ Left left_by(Engine& engine, const Case& one, const Range& range, std::uint32_t 
   return left;
 }
 
-void check(const Case& one, const Range& range, std::uint32_t first = 0) {
-  const auto reference = make_reference_engine();
-  const Left expected = left_by(*reference, one, range, first);
-  for (const auto& engine : other_engines()) {
-    INFO(one.name << " on " << engine->name() << ": " << range.threads << " threads from " << first << ", "
-                  << range.groups << " groups, limit " << range.limit << ", " << range.bytes << " bytes"
-                  << (range.last_is_apart ? ", last thread apart" : ""));
-    const Left found = left_by(*engine, one, range, first);
-    CHECK(found.status == expected.status);
-    CHECK(found.threads == expected.threads);
-    CHECK(found.allowance == expected.allowance);
-    CHECK(found.last == expected.last);
-    CHECK(found.memory == expected.memory);
+/// A case, translated once for all ranges.
+class Check {
+ public:
+  explicit Check(const Case& one) : one_(one), reference_(*engine_, one.text, options_of(one)) {
+    for (const auto& engine : other_engines()) others_.emplace_back(*engine, one.text, options_of(one));
   }
-}
+  void operator()(const Range& range, std::uint32_t first = 0) const {
+    const Left expected = left_by(reference_, one_, range, first);
+    for (std::size_t k = 0; k < others_.size(); ++k) {
+      INFO(one_.name << " on " << other_engines()[k]->name() << ": " << range.threads << " threads from "
+                     << first << ", " << range.groups << " groups, limit " << range.limit << ", "
+                     << range.bytes << " bytes" << (range.last_is_apart ? ", last thread apart" : ""));
+      const Left found = left_by(others_[k], one_, range, first);
+      CHECK(found.status == expected.status);
+      CHECK(found.threads == expected.threads);
+      CHECK(found.allowance == expected.allowance);
+      CHECK(found.last == expected.last);
+      CHECK(found.memory == expected.memory);
+    }
+  }
+
+ private:
+  const Case& one_;
+  std::unique_ptr<Engine> engine_ = make_reference_engine();
+  Compiled reference_;
+  std::vector<Compiled> others_;
+};
 
 }  // namespace
 
 TEST_CASE("strips leave what threads leave that run one by one") {
-  for (const Case& one : cases())
+  for (const Case& one : cases()) {
+    const Check check(one);
     for (const std::uint32_t threads : {1u, 2u, 7u})
       for (const std::uint32_t groups : {1u, 3u, 17u}) {
         const std::uint32_t items = 16 * threads * groups;
@@ -407,20 +421,24 @@ TEST_CASE("strips leave what threads leave that run one by one") {
           // Memory that ends in the last thread, or in the one before it.
           for (const std::uint32_t bytes :
                {4 * items + 64, 4 * items, 4 * items - 13, 4 * (items > 32 ? items - 18 : items)}) {
-            check(one, {threads, groups, limit, bytes});
-            if (threads > 2) check(one, {threads, groups, limit, bytes, true});
+            check({threads, groups, limit, bytes});
+            if (threads > 2) check({threads, groups, limit, bytes, true});
           }
       }
+  }
 }
 
 TEST_CASE("a strip may begin with any thread of a group") {
-  for (const Case& one : cases())
+  for (const Case& one : cases()) {
+    const Check check(one);
     for (const std::uint32_t first : {1u, 3u, 4u})
-      for (const bool last_is_apart : {false, true}) check(one, {5, 1, 80, 320, last_is_apart}, first);
+      for (const bool last_is_apart : {false, true}) check({5, 1, 80, 320, last_is_apart}, first);
+  }
 }
 
 TEST_CASE("strips of lines of several threads leave what threads leave that run one by one") {
-  for (const Case& one : in_lines())
+  for (const Case& one : in_lines()) {
+    const Check check(one);
     for (const std::uint32_t lines : {1u, 2u, 3u})
       for (const std::uint32_t groups : {1u, 17u}) {
         const std::uint32_t threads = lines * one.steps.line_threads, items = 16 * threads * groups;
@@ -428,8 +446,9 @@ TEST_CASE("strips of lines of several threads leave what threads leave that run 
         for (const std::uint32_t limit : {items, width, width - 3, width - 19, 1u, 0u, ~0u, 0x80000000u})
           for (const std::uint32_t bytes : {4 * items + 64, 4 * items, 4 * items - 13, 4 * items - 72})
             for (const std::uint32_t first : {0u, 1u})
-              if (first == 0 || groups == 1) check(one, {threads, groups, limit, bytes}, first);
+              if (first == 0 || groups == 1) check({threads, groups, limit, bytes}, first);
       }
+  }
 }
 
 TEST_CASE("the engines make strips of what suits them") {
